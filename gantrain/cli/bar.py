@@ -1,0 +1,72 @@
+"""What the user sees while it trains: one progress bar, or plain lines where there is no terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from tqdm import tqdm
+
+from gantrain.cli import output
+
+PLAIN_EVERY_SEC = 10.0  # a log file of a batch system gets a line this often at most
+
+
+class Bar:
+    """A `Reporter` for a terminal."""
+
+    def __init__(self, first_step: int, total: int) -> None:
+        self._bar = tqdm(total=total, initial=first_step, unit="step", dynamic_ncols=True, smoothing=0.1, file=sys.stderr)
+
+    def advanced(self, step: int, means: dict[str, float], images_per_sec: float) -> None:
+        """Move to `step`; losses are means since the last line of metrics."""
+        self._bar.set_postfix_str(describe(means, images_per_sec), refresh=False)
+        self._bar.update(step - self._bar.n)
+
+    def close(self) -> None:
+        """Leave the last state on the screen."""
+        self._bar.close()
+
+
+class PlainLines:
+    """A `Reporter` for files and pipes."""
+
+    def __init__(self, first_step: int, total: int) -> None:
+        self._total = total
+        self._started = self._last = time.monotonic()
+        self._first_step = first_step
+
+    def advanced(self, step: int, means: dict[str, float], images_per_sec: float) -> None:
+        """A line, unless the last one was a moment ago and there is more to come."""
+        now = time.monotonic()
+        if now - self._last < PLAIN_EVERY_SEC and step < self._total:
+            return
+        self._last = now
+        left = (now - self._started) / max(step - self._first_step, 1) * (self._total - step)
+        output.warn(f"step {step}/{self._total}  {describe(means, images_per_sec)}  {left:.0f} s left")
+
+    def close(self) -> None:
+        """Nothing to tidy."""
+
+
+class Silence:
+    """A `Reporter` for --quiet."""
+
+    def advanced(self, step: int, means: dict[str, float], images_per_sec: float) -> None:
+        """Say nothing."""
+
+    def close(self) -> None:
+        """Nothing to tidy."""
+
+
+def reporter(first_step: int, total: int, quiet: bool) -> Bar | PlainLines | Silence:
+    """The one that fits the terminal."""
+    if quiet:
+        return Silence()
+    return Bar(first_step, total) if sys.stderr.isatty() else PlainLines(first_step, total)
+
+
+def describe(means: dict[str, float], images_per_sec: float) -> str:
+    """Speed and both losses in a few words."""
+    speed = f"{images_per_sec:,.0f} images/s, " if images_per_sec else ""
+    return f"{speed}loss G {means['loss/generator']:.3f} D {means['loss/discriminator']:.3f}"

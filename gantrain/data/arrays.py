@@ -1,0 +1,117 @@
+"""Examples in one .npy or .npz file. Files beyond 512 MiB stay memory-mapped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gantrain.data import headers
+from gantrain.data.catalog import Arrays as Settings
+from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
+from gantrain.errors import DataError
+from gantrain.interfaces import Range
+
+CHUNK_VALUES = 2**22  # values looked at together
+FINGERPRINT_BLOCKS = 64  # of a mapped file, evenly spread
+FINGERPRINT_BLOCK_BYTES = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """A mapped array [N,*shape]; `load` casts everything but uint8 to float32."""
+
+    values: np.ndarray
+    shape: tuple[int, ...]
+    value_range: Range | None
+    labels: np.ndarray | None
+    class_names: tuple[str, ...]
+    in_memory: np.ndarray | None = None
+
+    @staticmethod
+    def open(settings: Settings, base_dir: Path) -> Arrays | MemorySource:
+        """Open and check the whole array: finite, and inside the declared range. Raises DataError."""
+        places = headers.Places.of(settings, base_dir)
+        header = headers.read(places.path, places.key, places.labels_key)
+        headers.check(header, settings.value_range)
+        source = _opened(header, headers.read_labels(places, header.shape[0]), settings.value_range)
+        _check_values(source, header.place, declared=settings.value_range is not None)
+        small = header.key is not None or source.values.nbytes <= LARGEST_IN_MEMORY
+        return source.in_full() if small else source
+
+    @property
+    def length(self) -> int:
+        """Number of examples."""
+        return len(self.values)
+
+    def load(self, indices: np.ndarray) -> np.ndarray:
+        """Examples [n,*shape] at `indices` [n], uint8 or float32."""
+        return _cast(self.values[indices]).reshape(-1, *self.shape)
+
+    def in_full(self) -> MemorySource:
+        """The same examples, read and kept."""
+        values = np.ascontiguousarray(_cast(np.asarray(self.values)).reshape(-1, *self.shape))
+        return MemorySource(values, self.value_range, self.labels, self.class_names)
+
+    def fingerprint(self) -> str:
+        """Digest over shape, dtype, labels and 64 blocks of 1 MiB, evenly spread over the file's examples."""
+        per_example = max(1, self.values[0].nbytes)
+        count = max(1, FINGERPRINT_BLOCK_BYTES // per_example)
+        starts = np.linspace(0, max(0, self.length - count), FINGERPRINT_BLOCKS).astype(int)
+        blocks = [np.asarray(self.values[start : start + count]) for start in np.unique(starts)]
+        return digest(f"arrays {self.values.shape} {self.values.dtype}", self.labels, *blocks)
+
+
+def _opened(header: headers.Header, labels: np.ndarray | None, declared: Range | None) -> Arrays:
+    values = headers.load(header)
+    value_range = (0.0, 255.0) if declared is None and header.dtype == np.uint8 else declared
+    classes = () if labels is None else tuple(str(label) for label in range(labels.max() + 1))
+    return Arrays(values, header.example_shape(), value_range, labels, classes)
+
+
+def _cast(values: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):  # a float64 beyond float32 becomes infinite, which the check reports
+        return values if values.dtype == np.uint8 else values.astype(np.float32)
+
+
+def _check_values(source: Arrays, place: str, *, declared: bool) -> None:
+    if source.values.dtype.kind == "f":
+        _check_finite(source, place)
+    if declared:
+        _check_range(source, place)
+
+
+def _chunks(source: Arrays) -> Iterator[tuple[int, np.ndarray]]:
+    """Number of the first example, and values as `load` would give them."""
+    count = max(1, CHUNK_VALUES // int(np.prod(source.shape)))
+    for start in range(0, source.length, count):
+        yield start, _cast(np.asarray(source.values[start : start + count]))
+
+
+def _check_finite(source: Arrays, place: str) -> None:
+    bad, first = 0, -1
+    for start, values in _chunks(source):
+        rows = ~np.isfinite(values).reshape(len(values), -1)
+        if first < 0 and rows.any():
+            first = start + int(np.argmax(rows.any(axis=1)))
+        bad += int(rows.sum())
+    if bad:
+        raise DataError(
+            f"{place} holds {bad:,} values that are not finite (NaN or infinite), first in example {first}; clean it first"
+        )
+
+
+def _check_range(source: Arrays, place: str) -> None:
+    low, high = (np.float32(end) for end in source.value_range or (0, 0))
+    outside, least, most = 0, np.inf, -np.inf
+    for _, values in _chunks(source):
+        outside += int(((values < low) | (values > high)).sum())
+        least, most = min(least, float(values.min())), max(most, float(values.max()))
+    if outside:
+        share = 100 * outside / source.values.size
+        raise DataError(
+            f"{place}: {share:.3g} % of the values lie outside value_range [{low:g}, {high:g}]; they go from {least:g} to "
+            f"{most:g}. Declare the true range, or scale the values"
+        )

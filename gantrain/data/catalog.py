@@ -1,0 +1,131 @@
+"""Sources: settings, names, and the facts known without decoding (free of TensorFlow)."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field, model_validator
+
+from gantrain.data import headers, scan
+from gantrain.interfaces import Range, SourceFacts, SourceSettings
+from gantrain.registry import register
+
+Side = Annotated[int, Field(ge=1, le=8192)]  # pixels
+Positive = Annotated[float, Field(gt=0)]
+Colour = Annotated[str, Field(pattern=r"^(white|black|gray|#[0-9a-fA-F]{6})$")]
+
+FASHION_CLASSES = (
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+)
+FASHION_LENGTHS = {"train": 4000, "test": 1000}
+DIGITS_LENGTH = 1797
+
+
+@register("source", "fashion_sample", build="gantrain.data.packaged:fashion_sample")
+class FashionSample(SourceSettings):
+    """5,000 Fashion-MNIST pictures, 28x28 gray, 10 classes, in the package."""
+
+    split: Literal["train", "test"] = "train"  # train: 400 per class | test: 100 per class, from the original test files
+
+    def peek(self, base_dir: Path) -> SourceFacts:  # noqa: ARG002
+        """Known figures of the packaged file."""
+        return SourceFacts((28, 28, 1), FASHION_LENGTHS[self.split], len(FASHION_CLASSES))
+
+
+@register("source", "digits", build="gantrain.data.packaged:digits")
+class Digits(SourceSettings):
+    """1,797 handwritten digits, 8x8 gray, 10 classes, in the package."""
+
+    def peek(self, base_dir: Path) -> SourceFacts:  # noqa: ARG002
+        """Known figures of the packaged file."""
+        return SourceFacts((8, 8, 1), DIGITS_LENGTH, 10)
+
+
+@register("source", "image_folder", build="gantrain.data.image_folder:ImageFolder.open")
+class ImageFolder(SourceSettings):
+    """PNG and JPEG files of a folder and its subfolders, brought to one size."""
+
+    path: str  # folder, relative to the config file
+    height: Side  # pixels, after crop and resize
+    width: Side
+    channels: Literal[1, 3] = 3  # 1: gray | 3: RGB
+    framing: Literal["crop"] = "crop"  # centre crop to the wanted aspect, then antialiased resize
+    alpha: Literal["composite"] = "composite"  # transparent pictures are laid over the background
+    background: Colour = "white"  # white | black | gray | #rrggbb
+    on_bad_file: Literal["error"] = "error"
+    labels: Literal["folders"] | None = None  # folders: the top-level folder is the class
+
+    def peek(self, base_dir: Path) -> SourceFacts:
+        """Counts file names; stops at 50,000 entries or after 0.2 s and says so."""
+        found = scan.scan(base_dir / Path(self.path).expanduser(), scan.Limits())
+        classes = scan.class_names(found) if self.labels else ()
+        notes = (f"listed {found.entries:,} names in {found.root} and stopped; the rest is counted at the start of fit",)
+        length = len(found.names) if found.complete else None
+        return SourceFacts(
+            (self.height, self.width, self.channels), length, len(classes) or None, () if found.complete else notes
+        )
+
+
+@register("source", "arrays", build="gantrain.data.arrays:Arrays.open")
+class Arrays(SourceSettings):
+    """One .npy or .npz file of pictures [N,H,W] or [N,H,W,C] or vectors [N,D]."""
+
+    path: str  # .npy or .npz, relative to the config file
+    key: str | None = None  # array inside the npz; null: the only one besides the labels
+    labels_path: str | None = None  # .npy of class numbers [N], from 0
+    labels_key: str | None = None  # or: class numbers inside the same npz
+    value_range: Range | None = None  # lowest and highest value; needed for float pictures, uint8 defaults to [0, 255]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Arrays:
+        if self.labels_path is not None and self.labels_key is not None:
+            raise ValueError("labels_path and labels_key are both given; keep one")
+        if self.value_range is not None and not self.value_range[0] < self.value_range[1]:
+            raise ValueError("value_range must be [lowest, highest] with lowest < highest")
+        return self
+
+    def peek(self, base_dir: Path) -> SourceFacts:
+        """Reads the file's header; of the data only the labels."""
+        return headers.facts(headers.Places.of(self, base_dir), self.value_range)
+
+
+@register("source", "gaussian_mixture", build="gantrain.data.gaussian_mixture:build")
+class GaussianMixture(SourceSettings):
+    """Points in the plane around the modes of a ring or a grid: instant, and the truth is known."""
+
+    layout: Literal["ring", "grid"] = "ring"
+    modes: Annotated[int, Field(ge=1, le=10000)] = 8  # a square number for a grid; 25 there by default
+    radius: Positive = 2.0  # of the ring
+    spacing: Positive = 2.0  # between neighbours of the grid
+    std: Positive = 0.02  # of each mode, in both directions; 0.05 for a grid by default
+    size: Annotated[int, Field(ge=1, le=10_000_000)] = 10000  # points
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0  # of the points, apart from the seed of the experiment
+
+    @model_validator(mode="before")
+    @classmethod
+    def _grid_defaults(cls, tree: Any) -> Any:
+        if not isinstance(tree, dict):
+            return tree
+        given = cast("dict[str, Any]", tree)
+        return {"modes": 25, "std": 0.05, **given} if given.get("layout") == "grid" else given
+
+    @model_validator(mode="after")
+    def _square(self) -> GaussianMixture:
+        if self.layout == "grid" and math.isqrt(self.modes) ** 2 != self.modes:
+            raise ValueError(f"a grid needs a square number of modes such as 9, 16 or 25, not {self.modes}")
+        return self
+
+    def peek(self, base_dir: Path) -> SourceFacts:  # noqa: ARG002
+        """Follows from the settings."""
+        return SourceFacts((2,), self.size, self.modes)

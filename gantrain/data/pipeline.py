@@ -1,0 +1,119 @@
+"""Batches for training: a source in its order, as float32 in the range the networks see."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import tensorflow as tf
+
+from gantrain.data.order import Element, Order, batch_axis, index_batches
+from gantrain.data.transforms import RangeTransform
+from gantrain.errors import DataError, GantrainError, UsageError
+from gantrain.interfaces import Source, Tensor
+from gantrain.spec.model import Data
+
+LOADING_THREADS = 2  # batches read at the same time from a source that is not in memory
+PREFETCHED_BATCHES = 2
+
+_failures: dict[str, GantrainError] = {}  # TensorFlow passes only text through a dataset: marker in the text -> the error
+_numbers = itertools.count()
+
+
+def batches(
+    source: Source, data: Data, order: Order, start_batch: int, with_labels: bool, transform: RangeTransform
+) -> tf.data.Dataset:
+    """Endless dataset of {"real": [B,*shape] float32, "labels": [B] int64 (if `with_labels`)}, from batch `start_batch` on.
+
+    Batch k holds the same bytes from whichever batch the dataset starts. Read it inside `data_errors()`.
+    Raises UsageError for flips of vectors, labels that are missing, or a batch that can never be filled.
+    """
+    _check(source, data, with_labels)
+    fetch = _fetch_from_memory(source.in_memory) if source.in_memory is not None else _fetch_by_load(source, batch_axis(data))
+    labels = _on_cpu(source.labels) if with_labels and source.labels is not None else None
+
+    def finish(element: Element) -> Element:
+        values = fetch(element["index"])
+        if "flip" in element:
+            values = tf.where(element["flip"][:, None, None, None], tf.reverse(values, [2]), values)
+        real = transform.forward(values)
+        return {"real": real} if labels is None else {"real": real, "labels": tf.gather(labels, element["index"])}
+
+    threads = 1 if source.in_memory is not None else LOADING_THREADS
+    indices = index_batches(source.length, data, order, start_batch)
+    ready = indices.map(finish, num_parallel_calls=threads, deterministic=True).prefetch(PREFETCHED_BATCHES)
+    return ready.with_options(_options())
+
+
+def _check(source: Source, data: Data, with_labels: bool) -> None:
+    if with_labels and source.labels is None:
+        raise UsageError("labels are needed, but the source has none; use a source with labels, or nets without conditioning")
+    if data.augment.horizontal_flip and len(source.shape) != 3:
+        raise UsageError(f"data.augment.horizontal_flip is for pictures, not for examples of shape {source.shape}; switch it off")
+
+
+def _on_cpu(array: np.ndarray) -> Tensor:
+    """One tensor that dataset functions capture by reference, neither copied into a graph nor placed on an accelerator."""
+    with tf.device("CPU:0"):
+        return tf.constant(array)
+
+
+def _fetch_from_memory(array: np.ndarray) -> Callable[[Tensor], Tensor]:
+    values = _on_cpu(array)
+    return lambda index: tf.gather(values, index)
+
+
+def _fetch_by_load(source: Source, batch: int | None) -> Callable[[Tensor], Tensor]:
+    dtype = source.load(np.zeros(1, np.int64)).dtype
+
+    def load(indices: np.ndarray) -> np.ndarray:
+        with _kept_for_later():
+            return _checked(source.load(indices), (len(indices), *source.shape), dtype)
+
+    def fetch(index: Tensor) -> Tensor:
+        return tf.ensure_shape(tf.numpy_function(load, [index], tf.as_dtype(dtype)), (batch, *source.shape))
+
+    return fetch
+
+
+def _checked(values: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """What a source gave, if it is what a source must give."""
+    if values.shape != shape or values.dtype != dtype:
+        raise DataError(f"the source gave {values.dtype} {values.shape} instead of {dtype} {shape}; correct its `load`")
+    if values.dtype != np.uint8 and not np.isfinite(values).all():
+        raise DataError("the source gave values that are not finite (NaN or infinite); clean the data, or correct its `load`")
+    return values
+
+
+@contextmanager
+def _kept_for_later() -> Iterator[None]:
+    try:
+        yield
+    except GantrainError as error:
+        marker = f"gantrain-failure-{next(_numbers)};"
+        _failures[marker] = error
+        raise RuntimeError(marker) from error
+
+
+@contextmanager
+def data_errors() -> Iterator[None]:
+    """Around everything that reads a dataset of `batches`: a DataError raised while loading leaves it as itself.
+
+    TensorFlow would show it as an UnknownError with a traceback in the text.
+    """
+    try:
+        yield
+    except tf.errors.OpError as error:
+        for marker in [marker for marker in _failures if marker in error.message]:
+            raise _failures.pop(marker) from None
+        raise
+
+
+def _options() -> tf.data.Options:
+    options = tf.data.Options()
+    options.deterministic = True
+    # Batches are global; replicas slice them. No worker may take every n-th batch.
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+    return options

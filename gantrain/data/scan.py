@@ -1,0 +1,137 @@
+"""Which pictures a folder holds: names only, nothing is opened (free of TensorFlow and Pillow)."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+
+from gantrain.errors import DataError
+
+SUFFIXES = (".png", ".jpg", ".jpeg")  # in any case
+IGNORED = frozenset(
+    {"thumbs.db", "desktop.ini", "__macosx"}
+)  # left behind by systems; names with a leading dot are ignored as well
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a quick look stops."""
+
+    entries: float = 50_000
+    seconds: float = 0.2
+
+
+NO_LIMITS = Limits(float("inf"), float("inf"))
+
+
+@dataclass(frozen=True)
+class Scan:
+    """`names` are the pictures' paths relative to `root`, with forward slashes, sorted by code point."""
+
+    root: Path
+    names: tuple[str, ...]
+    entries: int  # names seen, whatever they are
+    complete: bool
+
+
+@dataclass
+class _Walk:
+    """The folders still to list. Each real folder is listed once, so that loops of symbolic links end."""
+
+    limits: Limits
+    started: float = field(default_factory=time.monotonic)
+    entries: int = 0
+    cut: bool = False
+    seen: set[tuple[int, int]] = field(default_factory=set)
+    folders: deque[str] = field(default_factory=deque)
+    links: deque[str] = field(default_factory=deque)  # after all real folders: a link never takes a real folder's place
+
+    def may_go_on(self) -> bool:
+        """Counts one entry, and says whether it is within the limits."""
+        self.entries += 1
+        late = self.entries % 256 == 0 and time.monotonic() - self.started > self.limits.seconds
+        self.cut = self.cut or late or self.entries > self.limits.entries
+        return not self.cut
+
+
+def scan(root: Path, limits: Limits = NO_LIMITS) -> Scan:
+    """Pictures under `root`. Raises DataError if it is missing, no folder, or holds no picture."""
+    _check_folder(root)
+    walk = _Walk(limits, folders=deque([""]))
+    names = sorted(_pictures(root, walk))
+    if not names and not walk.cut:
+        seen = f"{walk.entries} other entries were seen" if walk.entries else "it is empty"
+        raise DataError(
+            f"folder {root} holds no pictures ({seen}); put {', '.join(SUFFIXES)} files there or correct data.source.path"
+        )
+    return Scan(root, tuple(names), walk.entries, not walk.cut)
+
+
+def _check_folder(root: Path) -> None:
+    if not root.exists():
+        raise DataError(
+            f"folder {root} does not exist; correct data.source.path (relative paths start at the config file's folder)"
+        )
+    if not root.is_dir():
+        raise DataError(f"{root} is a file, image_folder needs a folder; give the folder that holds the pictures")
+
+
+def _pictures(root: Path, walk: _Walk) -> Iterator[str]:
+    while (walk.folders or walk.links) and not walk.cut:
+        folder = (walk.folders or walk.links).popleft()
+        yield from _pictures_in(root, folder, walk)
+
+
+def _pictures_in(root: Path, folder: str, walk: _Walk) -> Iterator[str]:
+    if not _first_visit(root / folder, walk):
+        return
+    for entry in _sorted_entries(root / folder, walk):
+        name = f"{folder}/{entry.name}" if folder else entry.name
+        if _is_ignored(entry.name):
+            continue
+        if entry.is_dir():
+            (walk.links if entry.is_symlink() else walk.folders).append(name)
+        elif entry.name.lower().endswith(SUFFIXES):
+            yield name
+
+
+def _first_visit(folder: Path, walk: _Walk) -> bool:
+    status = os.stat(folder)
+    identity = (status.st_dev, status.st_ino)
+    if identity in walk.seen:
+        return False
+    walk.seen.add(identity)
+    return True
+
+
+def _sorted_entries(folder: Path, walk: _Walk) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(takewhile(lambda _: walk.may_go_on(), entries), key=lambda entry: entry.name)
+    except OSError as error:
+        raise DataError(f"folder {folder} cannot be listed ({error.strerror}); check its permissions") from error
+
+
+def _is_ignored(name: str) -> bool:
+    return name.startswith(".") or name.lower() in IGNORED
+
+
+def class_names(found: Scan) -> tuple[str, ...]:
+    """Top-level folders that hold pictures, sorted. Raises DataError for a picture outside of them."""
+    stray = [name for name in found.names if "/" not in name]
+    if stray:
+        raise DataError(
+            f"labels: folders needs each picture of {found.root} in a folder named after its class, but {len(stray)} "
+            f"lie outside, such as {printable(stray[0])}; move them or write labels: null"
+        )
+    return tuple(sorted({name.split("/")[0] for name in found.names}))
+
+
+def printable(name: str) -> str:
+    """A file name that any terminal can show, even if it is not valid UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode()

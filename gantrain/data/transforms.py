@@ -1,0 +1,97 @@
+"""Between the values of a source and the values the networks see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from gantrain.errors import DivergedError, UsageError
+from gantrain.interfaces import Range, Tensor
+
+
+@dataclass(frozen=True)
+class RangeTransform:
+    """Affine map of the range `source` onto the range `target`, exact at both ends.
+
+    y = t0 * (1 - u) + t1 * u with u = (x - s0) / (s1 - s0), for source [s0, s1] and target [t0, t1].
+    `source` None: vectors without bounds, which then need `target` None. `target` None: values pass as they are.
+    Raises UsageError for a target without a source range.
+    """
+
+    source: Range | None
+    target: Range | None
+
+    def __post_init__(self) -> None:
+        if self.source is None and self.target is not None:
+            raise UsageError(
+                f"data.range is {list(self.target)}, but the values of this source have no bounds; write range: null"
+            )
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Source values (uint8 or float tensor, any shape) -> float32 tensor in the target range."""
+        values = tf.cast(values, tf.float32)
+        if self.source is None or self.target is None:
+            return values
+        return _affine(values, self.source, self.target)
+
+    def inverse(self, values: np.ndarray) -> np.ndarray:
+        """Values the networks gave -> float32 in source units, not clipped. Raises DivergedError if one is not finite."""
+        _check_finite(values)
+        if self.source is None or self.target is None:
+            return np.asarray(values, np.float32)
+        return _affine(np.asarray(values, np.float64), self.target, self.source).astype(np.float32)
+
+    def to_uint8(self, values: np.ndarray) -> np.ndarray:
+        """Values the networks gave -> uint8 for a picture file: the range becomes 0..255, rounded, and clipped before the cast.
+
+        Raises UsageError for values without bounds, DivergedError if one is not finite.
+        """
+        _check_finite(values)
+        levels = _affine(np.asarray(values, np.float64), self._seen_range(), (0.0, 255.0))
+        return np.clip(np.rint(levels), 0, 255).astype(np.uint8)
+
+    def clipped_share(self, values: np.ndarray) -> float:
+        """Share of the values, 0..1, outside the range, which `to_uint8` clips."""
+        low, high = self._seen_range()
+        return float(np.mean((values < low) | (values > high)))
+
+    def _seen_range(self) -> Range:
+        """Range of what the networks see."""
+        seen = self.target or self.source
+        if seen is None:
+            raise UsageError("values without bounds are not pictures; write them as npz")
+        return seen
+
+    def as_tree(self) -> dict[str, list[float] | None]:
+        """For a checkpoint: plain lists."""
+        return {"source": _listed(self.source), "target": _listed(self.target)}
+
+    @staticmethod
+    def from_tree(tree: dict[str, list[float] | None]) -> RangeTransform:
+        """What `as_tree` gave."""
+        return RangeTransform(_range(tree["source"]), _range(tree["target"]))
+
+
+def _affine(values: Any, start: Range, end: Range) -> Any:
+    part = (values - start[0]) / (start[1] - start[0])
+    return end[0] * (1 - part) + end[1] * part
+
+
+def _check_finite(values: np.ndarray) -> None:
+    bad = values.size - int(np.count_nonzero(np.isfinite(values)))
+    if bad:
+        raise DivergedError(
+            f"{bad:,} of {values.size:,} generated values are not finite (NaN or infinite); "
+            "use an earlier checkpoint, or a lower learning rate"
+        )
+
+
+def _listed(values: Range | None) -> list[float] | None:
+    return None if values is None else [float(value) for value in values]
+
+
+def _range(values: list[float] | None) -> Range | None:
+    return None if values is None else (float(values[0]), float(values[1]))

@@ -1,0 +1,44 @@
+"""Every error a user can cause, with the exit code it ends the command with.
+
+A message says what is wrong, where, and what to do. Anything that is not a `GantrainError` is a bug of ours (exit code 1).
+"""
+
+from __future__ import annotations
+
+
+class GantrainError(Exception):
+    """Base of all errors that are shown without a traceback."""
+
+    exit_code = 1
+
+
+class UsageError(GantrainError):
+    """A wrong command line or a wrong spec."""
+
+    exit_code = 2
+
+
+class DivergedError(GantrainError):
+    """Training became non-finite, or a health rule said stop."""
+
+    exit_code = 3
+
+
+class DataError(GantrainError):
+    """A data source cannot be read, or holds what it must not."""
+
+    exit_code = 4
+
+
+class RunError(GantrainError):
+    """A run directory or a checkpoint cannot be read, written or continued."""
+
+    exit_code = 5
+
+
+class InterruptedRun(GantrainError):
+    """A signal ended training after a checkpoint was written."""
+
+    def __init__(self, signal_number: int, message: str) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + signal_number

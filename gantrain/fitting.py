@@ -1,0 +1,171 @@
+"""The stages of `fit` after the spec: open the data, say what will happen, build, start or continue the run, train."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import tensorflow as tf
+
+from gantrain import plugins, runs
+from gantrain.data.order import epoch_of
+from gantrain.experiment import Experiment, build, open_source
+from gantrain.pictures import Pictures, spread
+from gantrain.registry import row_of
+from gantrain.rundir.directory import RunDirectory, unfinished_runs
+from gantrain.rundir.lock import locked
+from gantrain.rundir.metrics import LogFile
+from gantrain.spec import rules
+from gantrain.spec.arithmetic import total_steps
+from gantrain.spec.parse import LoadedSpec, require
+from gantrain.spec.trees import dump_yaml, resolved_tree
+from gantrain.startup import make_deterministic
+from gantrain.training.events import RunEvents
+from gantrain.training.loop import Loop, Reporter
+from gantrain.training.schedule import Intervals
+from gantrain.training.signals import stop_on_signals
+
+
+class ClosingReporter(Reporter, Protocol):
+    """A reporter that the command closes."""
+
+    def close(self) -> None:
+        """Leave the terminal tidy."""
+        ...
+
+
+class Fitting:
+    """One `fit` command. `tell` is for what the user may read, `warn` for what they should."""
+
+    def __init__(self, loaded: LoadedSpec, device: str, tell: Callable[[str], None], warn: Callable[[str], None]) -> None:
+        self.spec = loaded.spec
+        self._loaded = loaded
+        self._device = device
+        self._tell = tell
+        self._warn = warn
+        self._source, facts = open_source(loaded.spec, loaded.base_dir)
+        require(loaded, facts)
+        if self.spec.training.deterministic is True or (self.spec.training.deterministic == "auto" and device != "cpu"):
+            make_deterministic()
+        self._experiment = build(self.spec, self._source)
+
+    # ---------------------------------------------------------------- before the first step
+
+    def describe(self) -> None:
+        """Say in a few lines what will be done."""
+        for line in self._plan():
+            self._tell(line)
+
+    def choose_run(self, path: Path | None) -> Path | None:
+        """Where it will be written; None for a new numbered directory. Says how to go on with an unfinished run of this spec."""
+        parent = Path(self.spec.output.dir)
+        self._tell(f"writes to {path or parent / (self.spec.name + '-NNN')}")
+        if path is None:
+            for unfinished in unfinished_runs(parent, self.spec.name, runs.spec_hash(self._tree()))[:1]:
+                self._tell(f"an unfinished run of this spec is there; to go on with it: gantrain fit --resume {unfinished}")
+        return path
+
+    def _plan(self) -> list[str]:
+        spec, experiment = self.spec, self._experiment
+        shape = "x".join(map(str, self._source.shape))
+        span = f"in {list(spec.data.range)}" if spec.data.range else "as they are"
+        epochs = experiment.total_steps * experiment.images_per_step / self._source.length
+        return [
+            f"{spec.name}: {self._source.length:,} examples {shape} from {row_of(spec.data.source).name}, {span}, batches of {spec.data.batch_size}",
+            f"generator {_net(experiment, 'generator')}, discriminator {_net(experiment, 'discriminator')}, "
+            f"loss {row_of(spec.objective.loss).name}, {spec.training.updates} updates, {spec.training.fakes} fakes",
+            f"{experiment.total_steps:,} steps ({epochs:,.1f} epochs) on {self._device}, {spec.training.precision}, seed {spec.seed}",
+        ]
+
+    # ---------------------------------------------------------------- the run
+
+    def train(self, path: Path | None, make_reporter: Callable[[int, int], Reporter]) -> None:
+        """Start or continue the run at `path` (None: a new one) and train it to the end."""
+        run = RunDirectory.open_or_create(path) if path else RunDirectory.create_numbered(Path(self.spec.output.dir), self.spec.name)
+        with locked(run.path):
+            run.tidy()
+            runs.check_drift(run, self._tree())
+            runs.check_data(run, self._experiment.data_facts)
+            record = runs.load_record(run, self._experiment, self._tree(), self._device)
+            resumed = runs.resume(run, self._experiment, self._warn)
+            if resumed == self._experiment.total_steps:
+                self._tell(f"{run.path} has all its {resumed:,} steps; raise training.steps to go on")
+                return
+            self._write_specs(run)
+            with runs.recorded(run, record, resumed):
+                self._loop(run, resumed, make_reporter)
+
+    def _loop(self, run: RunDirectory, resumed: int | None, make_reporter: Callable[[int, int], Reporter]) -> None:
+        log = LogFile(run.log_path)
+        for line in [*self._plan(), f"{'resumed at step ' + str(resumed) if resumed else 'started'}"]:
+            log.line(line)
+        events, intervals = self._events(run), self._intervals()
+        if resumed is None:
+            self._first_files(run, events)
+        self._experiment.start_data()
+        with stop_on_signals() as stop:
+            self._trainer(events, intervals, make_reporter(resumed or 0, intervals.total)).run(stop)
+        log.line("all steps done")
+        self._tell(f"done: {run.path}; draw from it: gantrain sample {run.path}")
+
+    def _first_files(self, run: RunDirectory, events: RunEvents) -> None:
+        """Real examples, untrained samples and a checkpoint: what cannot be written is found before the first step, not after hours."""
+        pictures = self._pictures()
+        if pictures.drawable:
+            real = self._source.load(spread(self._source.length, self.spec.output.sample_count))
+            pictures.write_grid(run.samples / "reals.png", self._experiment.transform.forward(tf.constant(real)).numpy())
+        events.sample(0)
+        events.checkpoint(0)
+
+    def _trainer(self, events: RunEvents, intervals: Intervals, reporter: Reporter) -> Loop:
+        experiment = self._experiment
+        return Loop(
+            experiment.engine,
+            experiment.progress,
+            intervals,
+            events,
+            reporter,
+            experiment.images_per_step,
+            self.spec.training.steps_per_call,
+        )
+
+    def _events(self, run: RunDirectory) -> RunEvents:
+        experiment, pictures = self._experiment, self._pictures()
+
+        def draw(stem: str) -> None:
+            if pictures.drawable:
+                outputs = experiment.sampler.draw(self.spec.seed, self.spec.output.sample_count)
+                pictures.write_grid(run.samples / f"{stem}.png", outputs)
+
+        updates = self.spec.training.discriminator_steps
+        return RunEvents(
+            run=run,
+            progress=experiment.progress,
+            state=experiment.state,
+            data=experiment.data_facts,
+            resolved_yaml=dump_yaml(self._tree()),
+            draw=draw,
+            epoch_of=lambda step: epoch_of(step * updates, self._source.length, self.spec.data),
+            images_per_step=experiment.images_per_step,
+            keep_last=self.spec.output.keep_last,
+        )
+
+    def _intervals(self) -> Intervals:
+        output = self.spec.output
+        return Intervals(output.log_every, output.sample_every, output.checkpoint_every, total_steps(self.spec, self._source.length))
+
+    def _pictures(self) -> Pictures:
+        return Pictures.of(self._experiment.transform, self._source)
+
+    def _tree(self) -> dict[str, Any]:
+        return resolved_tree(self.spec, self._loaded.base_dir)
+
+    def _write_specs(self, run: RunDirectory) -> None:
+        runs.write_specs(run, self._loaded.text, dump_yaml(self._tree()))
+
+
+def _net(experiment: Experiment, name: str) -> str:
+    net = getattr(experiment, name)
+    count = sum(int(tf.size(variable)) for variable in net.trainable.values())
+    return f"{row_of(getattr(experiment.spec, name)).name} {count:,} parameters"

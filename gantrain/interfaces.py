@@ -1,0 +1,217 @@
+"""What each component is: its settings, the facts it declares, and what its builder returns. A newcomer's one page.
+
+Nothing here imports TensorFlow: settings and facts are judged by `validate-config` before a net exists. Shapes are in brackets:
+B batch, Z latent size, H height, W width, C channels (or classes, where said).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+Tensor: TypeAlias = Any  # a tf.Tensor; TensorFlow itself stays out of this floor
+Range: TypeAlias = tuple[float, float]
+
+
+class Settings(BaseModel):
+    """Base of every settings class: frozen, unknown keys refused, NaN and infinity refused, a boolean is not a number."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_boolean_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        annotation = str(cls.model_fields[info.field_name or ""].annotation)
+        wants_number = ("int" in annotation or "float" in annotation) and "bool" not in annotation
+        if wants_number and any(isinstance(item, bool) for item in (value if isinstance(value, list | tuple) else [value])):
+            raise ValueError("is a boolean, a number is wanted")
+        return value
+
+
+# ---------------------------------------------------------------- nets
+
+
+@dataclass(frozen=True)
+class NetContext:
+    """What a net must fit: `shape` of one example ((H, W, C) or (D,)), and what surrounds it.
+
+    `data_range` is what the networks see ([-1, 1], ...), None for unbounded vectors. `dtype` is a Keras dtype policy name; the last
+    layer of every net is float32. `num_classes` is None for data without labels.
+    """
+
+    shape: tuple[int, ...]
+    latent_size: int
+    num_classes: int | None = None
+    data_range: Range | None = (-1.0, 1.0)
+    dtype: str = "float32"
+
+
+class NetSettings(Settings):
+    """Facts both nets declare; each is a pure function of the settings. A contract test compares them with the built net."""
+
+    def norms(self) -> frozenset[str]:
+        """Normalisations inside, of: batch_norm, layer_norm, group_norm, spectral_norm, pixel_norm."""
+        return frozenset()
+
+    def uses_labels(self) -> bool:
+        """Whether the net reads labels."""
+        return False
+
+    def buildable(self, shape: tuple[int, ...]) -> str | None:
+        """None if the net can be built for examples of `shape`, else the reason and the sizes that work."""
+        return None
+
+    def twice_differentiable(self) -> bool:
+        """Whether gradients of gradients are right (a gradient penalty needs them)."""
+        return True
+
+
+class GeneratorSettings(NetSettings):
+    """Builder: (settings, NetContext) -> built Keras model, called as model(latents [B,Z], labels [B] or None, training=...) -> [B,*shape] float32."""
+
+    def last_activation(self, data_range: Range | None) -> str:
+        """Name of the last activation: tanh, sigmoid, linear, relu ... for data of this range."""
+        raise NotImplementedError
+
+
+class DiscriminatorSettings(NetSettings):
+    """Builder: (settings, NetContext) -> built Keras model, called as model(x [B,*shape], labels [B] or None, training=...) -> DiscriminatorOutput."""
+
+    def last_activation(self) -> str:
+        """Name of the last activation; losses want logits, that is `linear`."""
+        return "linear"
+
+
+class DiscriminatorOutput(NamedTuple):
+    """`logits` [B] float32; `class_logits` [B,C] float32 or None."""
+
+    logits: Tensor
+    class_logits: Tensor | None = None
+
+
+class PriorSettings(Settings):
+    """Law of the latents. Builder: (settings) -> function (count, size, key) -> latents [count,size] float32.
+
+    `key` is an int64 tensor [2]; equal keys give equal latents (philox), on every device.
+    """
+
+
+# ---------------------------------------------------------------- objectives
+
+
+class LossSettings(Settings):
+    """Builder: (settings) -> Loss."""
+
+    def generator_reads_real(self) -> bool:
+        """Whether the generator's loss depends on the real logits (relativistic losses): costs one more discriminator forward."""
+        return False
+
+    def needs_constraint(self) -> bool:
+        """Whether the loss is only meaningful with a Lipschitz constraint (Wasserstein)."""
+        return False
+
+    def is_saturating(self) -> bool:
+        """Whether the generator's gradient vanishes against a strong discriminator (minimax)."""
+        return False
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Two functions (real_logits [B], fake_logits [B]) -> [B], one loss per example; both get both logits."""
+
+    discriminator: Callable[[Tensor, Tensor], Tensor]
+    generator: Callable[[Tensor, Tensor], Tensor]
+
+
+class PenaltySettings(Settings):
+    """Builder: (settings) -> Penalty, called as penalty(PenaltyContext) -> [B], added to the discriminator's loss."""
+
+    weight: float = 1.0  # factor of the mean over the batch
+    every: int = 1  # applied each n-th step, with n times the weight (lazy regularisation)
+
+
+@dataclass(frozen=True)
+class PenaltyContext:
+    """`critic` (x [B,*shape]) -> logits [B] in float32; `key` int64 [2] for random draws of this step."""
+
+    critic: Callable[[Tensor], Tensor]
+    real: Tensor
+    fake: Tensor
+    labels: Tensor | None
+    real_output: DiscriminatorOutput
+    fake_output: DiscriminatorOutput
+    key: Tensor
+
+
+class RegulariserSettings(Settings):
+    """Builder: (settings) -> function (list of variables) -> scalar, added to the discriminator's loss."""
+
+    weight: float = 1.0  # factor of the scalar
+
+
+class ConstraintSettings(Settings):
+    """Builder: (settings) -> function (list of variables) -> None, applied after each discriminator update."""
+
+
+# ---------------------------------------------------------------- optimizers
+
+
+class OptimizerSettings(Settings):
+    """Builder: (settings, {key: variable}) -> Optimizer."""
+
+    learning_rate: float
+
+
+class Optimizer(Protocol):
+    """Owns its slots. `apply` performs one update of all its variables, in the order of the dictionary it was built with."""
+
+    variables: dict[str, Any]  # key -> tf.Variable: what a checkpoint saves
+
+    def apply(self, gradients: list[Tensor], learning_rate: Tensor) -> None:
+        """One update."""
+        ...
+
+
+# ---------------------------------------------------------------- data
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """What is known of a source without decoding it. None means: not known statically."""
+
+    shape: tuple[int, ...] | None
+    length: int | None
+    num_classes: int | None = None  # None also: no labels
+    notes: tuple[str, ...] = field(default=())  # such as "counted 50,000 names and stopped"
+
+
+class SourceSettings(Settings):
+    """Builder: (settings, base_dir) -> Source. Relative paths in settings are relative to `base_dir`, the config file's folder."""
+
+    def peek(self, base_dir: Path) -> SourceFacts:
+        """Facts without decoding: names and headers only, 0.2 s at most. Raises DataError, with a message for the user."""
+        raise NotImplementedError
+
+
+class Source(Protocol):
+    """Examples by index. `load` returns [n,*shape], uint8 or float32, always the same values for the same index."""
+
+    shape: tuple[int, ...]  # (H, W, C) or (D,)
+    length: int
+    value_range: Range | None  # of what `load` returns: (0, 255) for uint8 pictures; None for unbounded vectors
+    labels: np.ndarray | None  # [length] int64, or None
+    class_names: tuple[str, ...]  # empty without labels
+    in_memory: np.ndarray | None  # [length,*shape] if the whole set is a small array already (then `load` is indexing), else None
+
+    def load(self, indices: np.ndarray) -> np.ndarray:
+        """Examples at `indices` [n] int64. Raises DataError that names the file."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Hex digest over names, sizes and labels (contents where they are in memory); changes when the data changes."""
+        ...

@@ -1,0 +1,156 @@
+"""Generators, discriminators and priors: settings, facts and names (free of TensorFlow)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gantrain.interfaces import DiscriminatorSettings, GeneratorSettings, PriorSettings, Range
+from gantrain.models.sizes import why_not
+from gantrain.registry import register
+
+Positive = Annotated[int, Field(ge=1)]
+Slope = Annotated[float, Field(ge=0, lt=1)]
+Rate = Annotated[float, Field(ge=0, lt=1)]
+Std = Annotated[float, Field(gt=0)]
+StageCount = Annotated[int, Field(ge=0)] | Literal["auto"]
+Norm = Literal["batch_norm", "none"]
+
+MATCHED_ACTIVATIONS: dict[Range, str] = {(-1.0, 1.0): "tanh", (0.0, 1.0): "sigmoid"}
+
+
+def _norms(norm: Norm) -> frozenset[str]:
+    return frozenset() if norm == "none" else frozenset({norm})
+
+
+class CommonGenerator(GeneratorSettings):
+    """What both generators share."""
+
+    activation: Literal["auto", "tanh", "sigmoid", "linear"] = "auto"  # of the last layer; auto: matched to the data's range
+    conditioning: Literal["embedding"] | None = None  # embedding: a learnt vector per class is appended to the latents
+    embedding_size: Positive = 32  # numbers per class vector, with conditioning: embedding
+    norm_momentum: Rate = 0.9  # share of the old moving statistics kept at each step, see models/layers.py
+
+    def last_activation(self, data_range: Range | None) -> str:
+        """The named one. auto: tanh for [-1, 1], sigmoid for [0, 1], linear for any other range and for unbounded data."""
+        if self.activation != "auto":
+            return self.activation
+        return "linear" if data_range is None else MATCHED_ACTIVATIONS.get((float(data_range[0]), float(data_range[1])), "linear")
+
+    def uses_labels(self) -> bool:
+        """With conditioning."""
+        return self.conditioning is not None
+
+
+class CommonDiscriminator(DiscriminatorSettings):
+    """What both discriminators share."""
+
+    conditioning: Literal["projection", "concat"] | None = (
+        None  # projection: inner product with the features; concat: at the input
+    )
+    dropout: Rate = 0.0  # share of the features dropped after each hidden layer
+    norm_momentum: Rate = 0.9  # share of the old moving statistics kept at each step
+    initial_std: Std | None = None  # of the normal law of the first weights; null: Glorot uniform
+
+    def uses_labels(self) -> bool:
+        """With conditioning."""
+        return self.conditioning is not None
+
+    def head_bias(self) -> bool:
+        """Whether the logit has a bias."""
+        return True
+
+
+@register("generator", "mlp", build="gantrain.models.mlp:build_generator")
+class MlpGenerator(CommonGenerator):
+    """Dense layers; any shape of example."""
+
+    units: Annotated[tuple[Positive, ...], Field(min_length=1)] = (128, 128, 128)  # width of each hidden layer
+    norm: Norm = "none"  # after each hidden layer
+    negative_slope: Slope = 0.0  # of the leaky ReLU; 0 is a plain ReLU
+    initial_std: Std | None = None  # of the normal law of the first weights; null: Glorot uniform
+
+    def norms(self) -> frozenset[str]:
+        """As set."""
+        return _norms(self.norm)
+
+
+@register("discriminator", "mlp", build="gantrain.models.mlp:build_discriminator")
+class MlpDiscriminator(CommonDiscriminator):
+    """Dense layers; any shape of example."""
+
+    units: Annotated[tuple[Positive, ...], Field(min_length=1)] = (128, 128, 128)  # width of each hidden layer
+    norm: Norm = "none"  # after each hidden layer but the first
+    negative_slope: Slope = 0.0  # of the leaky ReLU; 0 is a plain ReLU
+
+    def norms(self) -> frozenset[str]:
+        """As set; the first hidden layer never has one."""
+        return _norms(self.norm) if len(self.units) > 1 else frozenset()
+
+
+@register("generator", "dcgan", build="gantrain.models.dcgan:build_generator")
+class DcganGenerator(CommonGenerator):
+    """Transposed convolutions that double a small map up to the picture (Radford et al. 2015)."""
+
+    base_width: Positive = 64  # channels at half the picture's size; they double with each stage towards the seed
+    max_width: Positive = 512  # no stage has more channels
+    stages: StageCount = "auto"  # stride-2 stages; auto: while both sides are even and stay at least 4
+    kernel_size: Annotated[int, Field(ge=2)] = 4  # pixels
+    refine: bool = False  # one more stage of stride 1 at the seed's size
+    norm: Norm = "batch_norm"  # after each layer but the last
+    seed_norm: Literal["channels", "units"] = "channels"  # statistics of the seed per channel, or per channel and position
+    use_bias: bool | Literal["auto"] = "auto"  # auto: where no norm follows
+    negative_slope: Slope = 0.0  # of the leaky ReLU; 0 is a plain ReLU
+    initial_std: Std | None = 0.02  # of the normal law of the first weights; null: Glorot uniform
+
+    def norms(self) -> frozenset[str]:
+        """As set."""
+        return _norms(self.norm)
+
+    def buildable(self, shape: tuple[int, ...]) -> str | None:
+        """Pictures whose sides the stages can reach."""
+        return why_not(shape, self.stages)
+
+
+@register("discriminator", "dcgan", build="gantrain.models.dcgan:build_discriminator")
+class DcganDiscriminator(CommonDiscriminator):
+    """Strided convolutions that halve the picture down to a small map (Radford et al. 2015)."""
+
+    base_width: Positive = 64  # channels after the first stage; they double with each stage
+    max_width: Positive = 512  # no stage has more channels
+    stages: StageCount = "auto"  # stride-2 stages; auto: while both sides are even and stay at least 4
+    kernel_size: Annotated[int, Field(ge=2)] = 4  # pixels
+    norm: Norm = "batch_norm"  # after each stage but the first
+    use_bias: bool | Literal["auto"] = "auto"  # auto: where no norm follows
+    negative_slope: Slope = 0.2  # of the leaky ReLU
+    initial_std: Std | None = 0.02  # of the normal law of the first weights; null: Glorot uniform
+
+    def norms(self) -> frozenset[str]:
+        """As set; the first stage never has one."""
+        return _norms(self.norm)
+
+    def head_bias(self) -> bool:
+        """As the stages that no norm follows."""
+        return self.use_bias is not False
+
+    def buildable(self, shape: tuple[int, ...]) -> str | None:
+        """Pictures whose sides the stages can reach."""
+        return why_not(shape, self.stages)
+
+
+@register("prior", "normal", build="gantrain.models.priors:build_normal")
+class Normal(PriorSettings):
+    """Independent standard normal numbers."""
+
+
+@register("prior", "uniform", build="gantrain.models.priors:build_uniform")
+class Uniform(PriorSettings):
+    """Independent numbers, uniform in [-1, 1)."""
+
+
+@register("prior", "truncated_normal", build="gantrain.models.priors:build_truncated_normal")
+class TruncatedNormal(PriorSettings):
+    """Independent standard normal numbers, none of them beyond a limit."""
+
+    limit: Annotated[float, Field(gt=0)] = 2.0  # largest absolute value

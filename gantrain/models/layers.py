@@ -1,0 +1,125 @@
+"""Layers of our own, used by generators and discriminators alike.
+
+They exist because Keras' own BatchNormalization has wrong second derivatives (its variance stops the gradient at the mean) and no
+fused kernel, and because its Dropout names its seed state by a counter of the process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from gantrain.interfaces import Tensor
+
+# The smallest epsilon cuDNN takes; TensorFlow raises smaller ones to it without a word.
+EPSILON = 1.001e-5
+
+
+class BatchNorm(keras.layers.Layer):
+    """y = gamma (x - mean) / sqrt(variance + epsilon) + beta over the last axis of x [B,C] or [B,H,W,C] (Ioffe and Szegedy 2015).
+
+    training=True takes mean and variance of this batch, and moves the moving ones once per call (the variance towards the unbiased
+    one, with n - 1); training=False takes the moving ones. Statistics, gamma and beta are float32 under every policy.
+
+    The default momentum is 0.9: runs of a few thousand steps are the common case, and with 0.9 the moving statistics describe
+    about the last ten steps (Keras' 0.99: the last hundred, in which the weights of a young net change much). Their noise does
+    not matter: pictures come from the moving average of the weights, which averages these statistics as well.
+    """
+
+    def __init__(self, name: str, momentum: float = 0.9, initial_std: float | None = None, dtype: str | None = None) -> None:
+        """`momentum`: share of the old moving statistics kept per call. `initial_std` of gamma around 1; None: exactly 1."""
+        super().__init__(name=name, dtype=dtype)
+        self.momentum = momentum
+        self.initial_std = initial_std
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Create the four variables, [C] each."""
+        shape = (input_shape[-1],)
+        gamma = "ones" if self.initial_std is None else keras.initializers.RandomNormal(1.0, self.initial_std)
+        self.gamma = self.add_weight(name="gamma", shape=shape, initializer=gamma, dtype="float32", autocast=False)
+        self.beta = self.add_weight(name="beta", shape=shape, initializer="zeros", dtype="float32", autocast=False)
+        self.moving_mean = self._add_statistic("moving_mean", shape, "zeros")
+        self.moving_variance = self._add_statistic("moving_variance", shape, "ones")
+
+    def _add_statistic(self, name: str, shape: tuple[int | None, ...], initializer: str) -> keras.Variable:
+        return self.add_weight(name=name, shape=shape, initializer=initializer, dtype="float32", trainable=False, autocast=False)
+
+    def call(self, x: Tensor, training: bool = False) -> Tensor:
+        """[B,C] or [B,H,W,C] -> the same shape and dtype."""
+        image = x if len(x.shape) == 4 else x[:, tf.newaxis, tf.newaxis, :]
+        y = self._normalize_and_update(image) if training else self._normalize(image)
+        return y if len(x.shape) == 4 else y[:, 0, 0, :]
+
+    def _normalize_and_update(self, x: Tensor) -> Tensor:
+        gamma, beta = tf.convert_to_tensor(self.gamma), tf.convert_to_tensor(self.beta)
+        y, mean, variance = tf.compat.v1.nn.fused_batch_norm(x, gamma, beta, epsilon=EPSILON, is_training=True)
+        self._move(self.moving_mean, mean)
+        self._move(self.moving_variance, variance)
+        return y
+
+    def _move(self, moving: keras.Variable, new: Tensor) -> None:
+        old = tf.convert_to_tensor(moving)
+        moving.assign(old + (1.0 - self.momentum) * (tf.stop_gradient(new) - old))
+
+    def _normalize(self, x: Tensor) -> Tensor:
+        scale = self.gamma * tf.math.rsqrt(self.moving_variance + EPSILON)
+        shift = self.beta - self.moving_mean * scale
+        return x * tf.cast(scale, x.dtype) + tf.cast(shift, x.dtype)
+
+
+class Dropout(keras.layers.Layer):
+    """Drops a share `rate` of the features in training and scales the others by 1 / (1 - rate)."""
+
+    def __init__(self, rate: float, name: str, dtype: str | None = None) -> None:
+        super().__init__(name=name, dtype=dtype)
+        self.rate = rate
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Create the seed state here, where it is named after this layer and not after a counter of the process."""
+        del input_shape
+        self.seeds = keras.random.SeedGenerator(name="seeds")
+
+    def call(self, x: Tensor, training: bool = False) -> Tensor:
+        """[B,...] -> the same shape and dtype."""
+        return keras.random.dropout(x, self.rate, seed=self.seeds) if training else x
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What follows a linear layer: norm -> leaky ReLU -> dropout."""
+
+    norm: bool
+    norm_momentum: float
+    norm_std: float | None  # of gamma around 1 at the start; None: exactly 1
+    negative_slope: float  # of the leaky ReLU; 0 is a plain ReLU
+    dropout: float  # share of the features dropped; 0: no such layer
+    dtype: str  # Keras policy
+
+
+class Block(keras.layers.Layer):
+    """linear -> norm -> leaky ReLU -> dropout."""
+
+    def __init__(self, name: str, linear: keras.layers.Layer, finish: Finish) -> None:
+        super().__init__(name=name, dtype=finish.dtype)
+        self.linear = linear
+        self.norm = BatchNorm("norm", finish.norm_momentum, finish.norm_std, finish.dtype) if finish.norm else None
+        self.slope = finish.negative_slope
+        self.dropout = Dropout(finish.dropout, "dropout", finish.dtype) if finish.dropout else None
+
+    def call(self, x: Tensor, training: bool = False) -> Tensor:
+        """[B,...,n] -> [B,...,m], the shape that the linear layer makes."""
+        return self.finish(self.linear(x), training)
+
+    def finish(self, x: Tensor, training: bool) -> Tensor:
+        """All but the linear layer; the shape stays."""
+        x = x if self.norm is None else self.norm(x, training=training)
+        x = tf.nn.leaky_relu(x, self.slope) if self.slope else tf.nn.relu(x)
+        return x if self.dropout is None else self.dropout(x, training=training)
+
+
+def weights(initial_std: float | None) -> Any:  # a keras.Initializer; Keras' own annotations of layers allow only names
+    """A new initializer (one per layer: each has its own seed): N(0, initial_std), None: Glorot uniform."""
+    return keras.initializers.GlorotUniform() if initial_std is None else keras.initializers.RandomNormal(0.0, initial_std)

@@ -1,0 +1,124 @@
+"""What all generators and all discriminators share: labels, the last activation, the logit, creating the variables at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import keras
+import tensorflow as tf
+
+from gantrain.errors import UsageError
+from gantrain.interfaces import DiscriminatorOutput, NetContext, Tensor
+from gantrain.models.catalog import CommonDiscriminator, CommonGenerator
+from gantrain.models.layers import weights
+
+
+class Generator(keras.Model):
+    """Called as (latents [B,Z], labels [B] or None, training) -> examples [B,*shape] float32. Subclasses write `draw`."""
+
+    def __init__(self, settings: CommonGenerator, context: NetContext) -> None:
+        super().__init__(name="generator", dtype=context.dtype)
+        self.context = context
+        self.activation: Callable[[Tensor], Tensor] = keras.activations.get(settings.last_activation(context.data_range))
+        self.classes = None
+        if settings.conditioning == "embedding":
+            self.classes = ClassVectors(context, settings.embedding_size, weights(1.0))
+
+    def draw(self, x: Tensor, training: bool) -> Tensor:
+        """Latents, with the class vector appended if there is one, [B,n] -> examples before the last activation, float32."""
+        raise NotImplementedError
+
+    def call(self, latents: Tensor, labels: Tensor | None = None, training: bool = False) -> Tensor:
+        """One example per row of latents."""
+        x = latents if self.classes is None else tf.concat([latents, self.classes(_present(labels, self.name))], axis=-1)
+        examples = self.activation(self.draw(x, training))
+        return tf.reshape(examples, [-1, *self.context.shape])
+
+
+class Discriminator(keras.Model):
+    """Called as (x [B,*shape], labels [B] or None, training) -> DiscriminatorOutput. Subclasses write `extract`."""
+
+    def __init__(self, settings: CommonDiscriminator, context: NetContext, feature_size: int) -> None:
+        """`feature_size`: channels of what `extract` returns."""
+        super().__init__(name="discriminator", dtype=context.dtype)
+        self.context = context
+        self.conditioning = settings.conditioning
+        self.classes = None
+        if settings.conditioning == "projection":
+            self.classes = ClassVectors(context, feature_size, weights(settings.initial_std))
+        if settings.conditioning == "concat":
+            self.classes = ClassVectors(context, math.prod(context.shape[:2]), weights(1.0))
+        kernel = weights(settings.initial_std)
+        self.head = keras.layers.Dense(1, use_bias=settings.head_bias(), kernel_initializer=kernel, name="head", dtype="float32")
+
+    def extract(self, x: Tensor, training: bool) -> Tensor:
+        """Examples [B,*shape] -> features [B,...,feature_size]."""
+        raise NotImplementedError
+
+    def call(self, x: Tensor, labels: Tensor | None = None, training: bool = False) -> DiscriminatorOutput:
+        """One logit per example."""
+        vectors = None if self.classes is None else self.classes(_present(labels, self.name))
+        if self.conditioning == "concat":
+            x = tf.concat([x, self._beside(vectors)], axis=-1)
+        features = self.extract(x, training)
+        logits = self.head(_flatten(features))[:, 0]
+        return DiscriminatorOutput(logits + _project(vectors, features) if self.conditioning == "projection" else logits)
+
+    def _beside(self, vectors: Tensor) -> Tensor:
+        """Class vectors [B,H*W] as one more channel [B,H,W,1]; for vectors of data, [B,D] as they are."""
+        places = self.context.shape[:-1] or self.context.shape
+        return tf.reshape(vectors, [-1, *places, 1] if len(self.context.shape) > 1 else [-1, *places])
+
+
+class ClassVectors(keras.layers.Layer):
+    """A learnt vector per class: labels [B] -> [B,size]."""
+
+    def __init__(self, context: NetContext, size: int, initializer: keras.Initializer) -> None:
+        """Raises UsageError for data without labels."""
+        super().__init__(name="classes", dtype=context.dtype)
+        if context.num_classes is None:
+            raise UsageError("conditioning needs labels and the data has none; take labelled data or write `conditioning: null`")
+        self.num_classes, self.size, self.initializer = context.num_classes, size, initializer
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Create the table [num_classes,size]."""
+        del input_shape
+        self.table = self.add_weight(name="table", shape=(self.num_classes, self.size), initializer=self.initializer)
+
+    def call(self, labels: Tensor) -> Tensor:
+        """[B] integers -> [B,size], by a matrix product: its gradient is dense and, on a GPU too, repeatable."""
+        return tf.matmul(tf.one_hot(labels, self.num_classes, dtype=self.compute_dtype), tf.convert_to_tensor(self.table))
+
+
+def create_generator_variables(net: Generator) -> Generator:
+    """Call it once on one latent, so that every variable exists. Returns the net."""
+    net(tf.zeros([1, net.context.latent_size]), _one_label(net.context))
+    return net
+
+
+def create_discriminator_variables(net: Discriminator) -> Discriminator:
+    """Call it once on one example, so that every variable exists. Returns the net."""
+    net(tf.zeros([1, *net.context.shape]), _one_label(net.context))
+    return net
+
+
+def _one_label(context: NetContext) -> Tensor | None:
+    return None if context.num_classes is None else tf.zeros([1], tf.int64)
+
+
+def _present(labels: Tensor | None, net: str) -> Tensor:
+    if labels is None:
+        raise UsageError(f"the {net} is conditional and was called without labels; pass labels [B]")
+    return labels
+
+
+def _flatten(features: Tensor) -> Tensor:
+    return tf.reshape(features, [-1, math.prod(features.shape[1:])])
+
+
+def _project(vectors: Tensor, features: Tensor) -> Tensor:
+    """<v_y, sum over positions of the features>, [B] float32. Miyato and Koyama 2018 (arXiv:1802.05637), section 4."""
+    positions = list(range(1, len(features.shape) - 1))
+    summed = tf.reduce_sum(tf.cast(features, tf.float32), axis=positions) if positions else tf.cast(features, tf.float32)
+    return tf.reduce_sum(tf.cast(vectors, tf.float32) * summed, axis=-1)

@@ -1,0 +1,44 @@
+"""How penalties enter the discriminator's loss. The penalties themselves are registered components, see interfaces.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import tensorflow as tf
+
+from gantrain import registry
+from gantrain.interfaces import PenaltyContext, PenaltySettings, Tensor
+
+
+@dataclass(frozen=True)
+class WeightedPenalty:
+    """One penalty with its factor, applied each `every`-th step."""
+
+    function: Callable[[PenaltyContext], Tensor]  # context -> [B]
+    weight: float  # factor of the mean over the batch
+    every: int  # steps
+
+
+def build_penalties(settings: Sequence[PenaltySettings]) -> tuple[WeightedPenalty, ...]:
+    """The penalties of a spec, in its order."""
+    return tuple(WeightedPenalty(registry.build(item), item.weight, item.every) for item in settings)
+
+
+def sum_penalties(penalties: Sequence[WeightedPenalty], context: PenaltyContext, step: Tensor) -> Tensor:
+    """Sum of all weighted means over the batch at `step` (integer scalar): a float32 scalar, zero without penalties.
+
+    A penalty of interval k costs nothing at the steps that k does not divide, and has k times its weight at the others, so that
+    its mean over k steps is unchanged (lazy regularisation, Karras et al. 2020, arXiv:1912.04958, section 3.1).
+    """
+    return tf.add_n([tf.zeros([])] + [_lazy(penalty, context, step) for penalty in penalties])
+
+
+def _lazy(penalty: WeightedPenalty, context: PenaltyContext, step: Tensor) -> Tensor:
+    def value() -> Tensor:
+        return penalty.weight * penalty.every * tf.reduce_mean(tf.cast(penalty.function(context), tf.float32))
+
+    if penalty.every == 1:
+        return value()
+    due = tf.equal(tf.cast(step, tf.int64) % penalty.every, 0)
+    return tf.cond(due, value, lambda: tf.zeros([]))

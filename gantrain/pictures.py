@@ -1,0 +1,52 @@
+"""Outputs of a generator as a picture: a grid of images, or a scatter of 2-D points over real ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gantrain.data.transforms import RangeTransform
+from gantrain.interfaces import Source
+from gantrain.rundir.grid import best_layout, limits_around, scatter, tile, write_png
+
+REFERENCE_POINTS = 2000  # real points behind a scatter
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """How examples of one run become pictures: the inverse of the run's range transform, then a grid."""
+
+    transform: RangeTransform
+    shape: tuple[int, ...]
+    reference: np.ndarray | None = None  # real 2-D points [m,2]
+
+    @classmethod
+    def of(cls, transform: RangeTransform, source: Source) -> Pictures:
+        """For a source: real points are kept for scatters of 2-D data."""
+        is_plane = tuple(source.shape) == (2,)
+        reference = source.load(spread(source.length, REFERENCE_POINTS)) if is_plane else None
+        return cls(transform, tuple(source.shape), reference)
+
+    @property
+    def drawable(self) -> bool:
+        """Whether there is a picture for this shape: images and 2-D points have one."""
+        return len(self.shape) == 3 or self.shape == (2,)
+
+    def write_grid(self, path: Path, outputs: np.ndarray, layout: tuple[int, int] | None = None) -> None:
+        """Values the networks gave or see [n,*shape] as one PNG; `layout` is (rows, columns). Raises RunError."""
+        write_png(path, self.picture(outputs, layout))
+
+    def picture(self, outputs: np.ndarray, layout: tuple[int, int] | None = None) -> np.ndarray:
+        """The same as uint8 [H,W,c]: bytes are the inverse of the recorded range transform, clipped before the cast."""
+        if len(self.shape) == 3:
+            return tile(self.transform.to_uint8(outputs), *(layout or best_layout(len(outputs))))
+        points = self.transform.inverse(outputs)
+        around = points if self.reference is None else self.reference
+        return scatter(points, self.reference, limits_around(around))
+
+
+def spread(length: int, count: int) -> np.ndarray:
+    """Up to `count` indices spread evenly over `length` examples."""
+    return np.unique(np.linspace(0, length - 1, min(count, length)).astype(np.int64))

@@ -1,0 +1,128 @@
+"""Names in the YAML file -> settings classes and builders. One decorator for our own catalogs and for users' plugins."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gantrain.errors import UsageError
+from gantrain.interfaces import Settings
+
+# Our own components. They are imported by name, so that this floor does not depend on the wings above it.
+BUILT_IN_CATALOGS = (
+    "gantrain.data.catalog",
+    "gantrain.models.catalog",
+    "gantrain.objectives.catalog",
+    "gantrain.training.catalog",
+)
+
+KINDS = (
+    "source",
+    "generator",
+    "discriminator",
+    "prior",
+    "loss",
+    "penalty",
+    "regulariser",
+    "constraint",
+    "optimizer",
+)
+
+S = TypeVar("S", bound=type[Settings])
+
+
+@dataclass(frozen=True)
+class Row:
+    """One registered component: `settings` is the schema of its YAML, `builder` makes the object from them."""
+
+    kind: str
+    name: str
+    settings: type[Settings]
+    builder: str | Callable[..., Any]
+    origin: str
+
+    @property
+    def summary(self) -> str:
+        """First line of the settings class' docstring."""
+        return (self.settings.__doc__ or "").strip().split("\n")[0]
+
+
+_rows: dict[tuple[str, str], Row] = {}
+_by_settings: dict[type[Settings], Row] = {}
+
+
+def register(kind: str, name: str, *, build: str | Callable[..., Any] | None = None) -> Callable[[S], S]:
+    """Class decorator: make settings class available as `name` under `kind`.
+
+    `build` is "module:attribute" (imported only when used) or a callable, called as build(settings, *arguments of the kind);
+    without it the class' own method `build(self, ...)` is used. A taken name is an error, never an overwrite.
+    """
+
+    def add(settings: S) -> S:
+        _check_new(kind, name)
+        builder = build if build is not None else getattr(settings, "build", None)
+        if builder is None:
+            raise UsageError(f"{kind} {name!r}: give `build=` to @register or write a method `build` in {settings.__name__}")
+        row = Row(kind, name, settings, builder, settings.__module__)
+        _rows[kind, name] = row
+        _by_settings[settings] = row
+        return settings
+
+    return add
+
+
+def _check_new(kind: str, name: str) -> None:
+    if kind not in KINDS:
+        raise UsageError(f"{kind!r} is not a kind of component; kinds are {', '.join(KINDS)}")
+    if (kind, name) in _rows:
+        taken = _rows[kind, name].origin
+        raise UsageError(f"{kind} {name!r} is already registered by {taken}; choose another name")
+
+
+def load_built_in() -> None:
+    """Import our own catalogs (free of TensorFlow). Safe to call often."""
+    for module in BUILT_IN_CATALOGS:
+        importlib.import_module(module)
+
+
+def forget(origin: str) -> None:
+    """Remove all rows registered by one plugin module, so that an edited plugin can be loaded again."""
+    for key in [key for key, row in _rows.items() if row.origin == origin]:
+        del _by_settings[_rows[key].settings]
+        del _rows[key]
+
+
+def rows(kind: str | None = None) -> Iterator[Row]:
+    """All rows, or those of one kind, in the order of KINDS and then of names."""
+    load_built_in()
+    for key in sorted(_rows, key=lambda key: (KINDS.index(key[0]), key[1])):
+        if kind is None or key[0] == kind:
+            yield _rows[key]
+
+
+def names(kind: str) -> list[str]:
+    """Registered names of a kind, sorted."""
+    return [row.name for row in rows(kind)]
+
+
+def find(kind: str, name: str) -> Row | None:
+    """The row, or None."""
+    load_built_in()
+    return _rows.get((kind, name))
+
+
+def row_of(settings: Settings) -> Row:
+    """The row a settings object belongs to."""
+    return _by_settings[type(settings)]
+
+
+def build(settings: Settings, *arguments: Any) -> Any:
+    """Build the object that `settings` describe. The arguments depend on the kind, see interfaces.py."""
+    builder = row_of(settings).builder
+    if isinstance(builder, str):
+        module, attribute = builder.split(":")
+        builder = getattr(importlib.import_module(module), attribute)
+    assert callable(builder)
+    return builder(settings, *arguments)

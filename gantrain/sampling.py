@@ -1,0 +1,59 @@
+"""Seeds -> latents -> pictures. Image i depends only on (seed, i), whatever the count or the batch size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from gantrain.interfaces import Tensor
+from gantrain.keys import stream_key
+
+BLOCK = 64  # latents are drawn, and by default computed, in blocks of this size; part of the meaning of (seed, i)
+
+
+class Sampler:
+    """Draws from one generator. Compiled once, for one batch shape."""
+
+    def __init__(
+        self, generator: keras.Model, prior: Callable[..., Tensor], latent_size: int, num_classes: int | None, batch_size: int = BLOCK
+    ) -> None:
+        self._generator = generator
+        self._prior = prior
+        self._latent_size = latent_size
+        self._num_classes = num_classes
+        self._batch_size = batch_size
+        self._forward = tf.function(self._call, autograph=False)
+
+    def draw(self, seed: int, count: int, labels: np.ndarray | None = None) -> np.ndarray:
+        """Outputs [count,*shape] float32 of the generator for images 0..count-1 of `seed`.
+
+        `labels` [count] int64 asks for classes; without it a conditional generator takes class i modulo the number of classes.
+        """
+        if labels is None and self._num_classes is not None:
+            labels = np.arange(count, dtype=np.int64) % self._num_classes
+        return np.concatenate(list(self._batches(seed, count, labels)))[:count]
+
+    def latents(self, seed: int, count: int) -> np.ndarray:
+        """Latents [count,Z] of images 0..count-1 of `seed`."""
+        key = stream_key(seed, "sample")
+        blocks = [self._prior(BLOCK, self._latent_size, tf.constant([key, block], tf.int64)) for block in range(-(-count // BLOCK))]
+        return np.concatenate([block.numpy() for block in blocks])[:count]
+
+    def _batches(self, seed: int, count: int, labels: np.ndarray | None) -> Iterator[np.ndarray]:
+        latents = self.latents(seed, count)
+        for start in range(0, count, self._batch_size):
+            part = _padded(latents[start : start + self._batch_size], self._batch_size)
+            part_labels = None if labels is None else _padded(labels[start : start + self._batch_size], self._batch_size)
+            yield self._forward(part, part_labels).numpy()
+
+    def _call(self, latents: Tensor, labels: Tensor | None) -> Tensor:
+        return self._generator(latents, labels, training=False)
+
+
+def _padded(part: np.ndarray, size: int) -> Tensor:
+    """`part` with its last row repeated up to `size`: a full batch every time, so that the arithmetic is the same."""
+    missing = size - len(part)
+    return tf.constant(np.concatenate([part, np.repeat(part[-1:], missing, axis=0)]) if missing else part)

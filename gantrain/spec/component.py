@@ -1,0 +1,71 @@
+"""`Component("loss")`: a field that is written `hinge` or `{name: hinge, ...settings}` in YAML and becomes a settings object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from gantrain import registry
+from gantrain.interfaces import Settings
+from gantrain.spec.plain import as_mapping
+from gantrain.spec.words import did_you_mean
+
+
+class Component:
+    """Annotation of a spec field: which kind of registered component it holds."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            self.parse, serialization=core_schema.plain_serializer_function_ser_schema(to_tree)
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [form for row in registry.rows(self.kind) for form in _json_forms(row)]}
+
+    def parse(self, value: Any) -> Settings:
+        """Settings of the named component; errors inside carry their own place (pydantic joins the paths)."""
+        if isinstance(value, Settings):
+            return value
+        if isinstance(value, str):
+            value = {"name": value}
+        tree = as_mapping(value)
+        name = tree.get("name") if tree else None
+        if tree is None or not isinstance(name, str):
+            raise PydanticCustomError("component", "write a name, or a mapping with a name: {{name: ..., ...}}")
+        row = registry.find(self.kind, name)
+        if row is None:
+            raise self._unknown(name)
+        return row.settings.model_validate({key: item for key, item in tree.items() if key != "name"})
+
+    def _unknown(self, name: str) -> PydanticCustomError:
+        hint = did_you_mean(name, registry.names(self.kind))
+        return PydanticCustomError(
+            "unknown-name", "there is no {kind} named {name}; {hint}", {"kind": self.kind, "name": name, "hint": hint}
+        )
+
+
+def named(name: str) -> Any:
+    """A default component, by its name; it is parsed when it is used, for the catalogs load later than this file."""
+    return name
+
+
+def to_tree(settings: Settings) -> dict[str, Any]:
+    """The YAML form of a component: its name first, then every setting."""
+    return {"name": registry.row_of(settings).name, **settings.model_dump(mode="json")}
+
+
+def _json_forms(row: registry.Row) -> list[dict[str, Any]]:
+    schema = row.settings.model_json_schema()
+    schema["properties"] = {"name": {"const": row.name}, **schema.get("properties", {})}
+    schema["required"] = ["name", *schema.get("required", [])]
+    schema["description"] = row.summary
+    forms: list[dict[str, Any]] = [schema]
+    if schema["required"] == ["name"]:
+        forms.append({"const": row.name, "description": row.summary})
+    return forms

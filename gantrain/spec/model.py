@@ -1,0 +1,129 @@
+"""The spec: what a YAML file may say, with every default. Nothing else in gantrain holds a default of the user's settings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+
+from gantrain.interfaces import (
+    DiscriminatorSettings,
+    GeneratorSettings,
+    LossSettings,
+    OptimizerSettings,
+    PenaltySettings,
+    PriorSettings,
+    Range,
+    Settings,
+    SourceSettings,
+)
+from gantrain.spec.component import Component, named
+
+Positive = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
+
+
+class Augment(Settings):
+    """Random changes of the real examples, keyed by (seed, epoch, index)."""
+
+    horizontal_flip: bool = False  # mirror half of the pictures
+
+
+class Data(Settings):
+    """Where examples come from, in which range the networks see them, in which order they come."""
+
+    source: Annotated[SourceSettings, Component("source")]
+    range: Range | None = (-1.0, 1.0)  # what the networks see; null: values as they are (vectors)
+    batch_size: Positive = 64  # examples per batch, over all replicas
+    shuffle_buffer: Literal["full"] | Positive = "full"  # full: a uniform permutation of the whole set each epoch
+    epoch_end: Literal["continue", "partial", "drop"] = "continue"  # continue: batches run across epochs
+    augment: Augment = Augment()
+
+    @field_validator("range")
+    @classmethod
+    def _check_range(cls, value: Range | None) -> Range | None:
+        if value is not None and not value[0] < value[1]:
+            raise ValueError("the first number must be less than the second, such as [-1, 1]")
+        return value
+
+
+class Latent(Settings):
+    """The generator's input."""
+
+    size: Positive = 100  # numbers per example
+    distribution: Annotated[PriorSettings, Component("prior")] = named("normal")
+
+
+class Objective(Settings):
+    """The two losses and what is added to the discriminator's."""
+
+    loss: Annotated[LossSettings, Component("loss")] = named("non_saturating")
+    penalties: tuple[Annotated[PenaltySettings, Component("penalty")], ...] = ()
+
+
+class Optimizers(Settings):
+    """One optimizer per network, always two instances."""
+
+    generator: Annotated[OptimizerSettings, Component("optimizer")] = named("adam")
+    discriminator: Annotated[OptimizerSettings, Component("optimizer")] = named("adam")
+
+
+class Ema(Settings):
+    """Moving average of the generator, by half-life, ramped up at the start."""
+
+    half_life_images: Annotated[float, Field(ge=0)] = 10000  # images; 0 copies the weights
+    ramp: Annotated[float, Field(gt=0)] | None = 0.05  # half-life is at most ramp * images_seen; null: no ramp
+
+
+class Training(Settings):
+    """How long, in which order, and with which arithmetic."""
+
+    steps: Positive | None = None  # or epochs, never both
+    epochs: Positive | None = None
+    discriminator_steps: Positive = 1  # discriminator updates per step, each with its own batch
+    fakes: Literal["shared", "fresh"] = "shared"  # shared: one generator forward serves both updates
+    generator_mode: Literal["train", "inference"] = "train"  # how the discriminator's fakes are made
+    updates: Literal["alternating", "simultaneous"] = "alternating"
+    accumulate: Literal[1] = 1  # micro-batches per update; more than 1 is not available yet
+    precision: Literal["float32", "mixed_bfloat16"] = "float32"
+    jit: bool = False  # compile the step with XLA
+    steps_per_call: Positive | Literal["auto"] = "auto"  # auto: one call lasts about half a second
+    deterministic: bool | Literal["auto"] = "auto"  # auto: op determinism on a GPU, nothing to do on a CPU
+    ema: Ema | None = Ema()
+    clip_norm: Annotated[float, Field(gt=0)] | None = None  # limit of the global norm of each net's reduced gradient
+    on_nonfinite: Literal["abort"] = "abort"  # skip and rollback are not available yet
+
+
+class Output(Settings):
+    """Where a run is written and how often; intervals are in steps."""
+
+    dir: str = "runs"  # run directories are numbered inside it; relative to the current directory, not to the config file
+    log_every: Positive = 50
+    sample_every: Positive = 500
+    checkpoint_every: Positive = 500
+    keep_last: Positive = 3  # checkpoints kept
+    sample_count: Positive = 64  # pictures per grid, with fixed latents
+
+
+class Spec(Settings):
+    """A whole experiment."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", max_length=100)]  # default: the file's stem
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    task: Literal["gan"] = "gan"
+    plugins: tuple[str, ...] = ()  # ./file.py or installed module that registers more components
+    ignore: tuple[str, ...] = ()  # names of rules to silence: warnings only
+    data: Data
+    generator: Annotated[GeneratorSettings, Component("generator")]
+    discriminator: Annotated[DiscriminatorSettings, Component("discriminator")]
+    latent: Latent = Field(default_factory=Latent)  # factories: their defaults need the catalogs, which load later
+    objective: Objective = Field(default_factory=Objective)
+    optimizers: Optimizers = Field(default_factory=Optimizers)
+    training: Training
+    replay: None = None  # not available yet
+    output: Output = Output()
+
+
+def to_tree(spec: Spec) -> dict[str, Any]:
+    """The resolved spec as plain mappings, lists and scalars, every default written out."""
+    return spec.model_dump(mode="json")

@@ -1,0 +1,175 @@
+"""A YAML file -> LoadedSpec, or one SpecError that holds all problems.
+
+Stages: text -> tree -> overrides -> plugins -> settings -> rules.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from gantrain import plugins
+from gantrain.errors import DataError, UsageError
+from gantrain.interfaces import SourceFacts
+from gantrain.spec import rules
+from gantrain.spec.explain import explain
+from gantrain.spec.loading import LoadedTree, load_text, read_text
+from gantrain.spec.model import Spec
+from gantrain.spec.overrides import apply_overrides
+from gantrain.spec.plain import as_list, as_mapping, at_path, item
+from gantrain.spec.positions import Positions
+from gantrain.spec.problems import Place, Problem, SpecError, SpecPath, in_order, problem_at
+
+
+@dataclass(frozen=True)
+class LoadedSpec:
+    """A spec without errors, and what it was read from."""
+
+    spec: Spec
+    text: str  # of the file, as it is
+    base_dir: Path  # relative paths of data and plugins start here
+    tree: dict[str, Any]  # as written, with overrides, without defaults
+    positions: Positions
+    warnings: list[Problem]  # warnings and notes
+    facts: SourceFacts | None  # of the source; None if it cannot tell without loading
+    plugins: tuple[plugins.LoadedPlugin, ...]
+
+
+def load_spec(path: str | Path, overrides: Sequence[str] = (), *, allow_plugins: bool = False) -> LoadedSpec:
+    """Read, change by `KEY=VALUE` overrides, check. Raises SpecError with all problems, UsageError if the file cannot be read."""
+    file = Path(path)
+    text = read_text(file)
+    return _checked(load_text(text, str(path)), text, file, overrides, allow_plugins)
+
+
+def load_spec_text(
+    text: str, file: str = "spec.yaml", overrides: Sequence[str] = (), *, allow_plugins: bool = False
+) -> LoadedSpec:
+    """As `load_spec`, for a text that is at hand; `file` is used in messages and as the base of relative paths."""
+    return _checked(load_text(text, file), text, Path(file), overrides, allow_plugins)
+
+
+def spec_from_tree(tree: Any, *, file: str = "spec.resolved.yaml", allow_plugins: bool = False) -> Spec:
+    """The spec of a resolved tree, such as a checkpoint's: names and types are checked, rules are not judged again."""
+    loaded = LoadedTree(copy.deepcopy(tree), Positions(file), [])
+    _load_plugins(loaded, Path(file).parent, allow_plugins)
+    spec, problems = _validated(loaded)
+    if spec is None:
+        raise SpecError(problems)
+    return spec
+
+
+def read_resolved(path: Path, *, allow_plugins: bool = False) -> Spec:
+    """The spec in a `spec.resolved.yaml`. Raises SpecError or UsageError."""
+    loaded = load_text(read_text(path), str(path))
+    if loaded.problems:
+        raise SpecError(loaded.problems)
+    return spec_from_tree(loaded.tree, file=str(path), allow_plugins=allow_plugins)
+
+
+# ---------------------------------------------------------------- stages
+
+
+def _checked(loaded: LoadedTree, text: str, file: Path, overrides: Sequence[str], allow_plugins: bool) -> LoadedSpec:
+    tree = as_mapping(loaded.tree)
+    if tree is None:
+        message = "a spec is a mapping such as 'data: ...'; this is something else"
+        raise SpecError([*loaded.problems, problem_at(loaded.positions.of_value(()), "wrong-type", message)])
+    if loaded.problems and not tree:
+        raise SpecError(loaded.problems)  # nothing was readable: more problems would only repeat it
+    apply_overrides(loaded, overrides)
+    tree.setdefault("name", default_name(file))
+    used = _load_plugins(loaded, file.parent, allow_plugins)
+    spec, problems = _validated(loaded)
+    judged, facts = _judged(spec, loaded, problems, file.parent)
+    found = in_order([*loaded.problems, *problems, *judged])
+    if spec is None or any(problem.severity == "error" for problem in found):
+        raise SpecError(found)
+    return LoadedSpec(spec, text, file.parent, tree, loaded.positions, found, facts, used)
+
+
+def default_name(file: Path) -> str:
+    """The file's stem, made fit for a directory's name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", file.stem).lstrip(".-")[:100] or "run"
+
+
+def _load_plugins(loaded: LoadedTree, base_dir: Path, allow: bool) -> tuple[plugins.LoadedPlugin, ...]:
+    """Run the plugins first, for the names they register. A wrong type is left to the validation that follows."""
+    found: list[plugins.LoadedPlugin] = []
+    for index, entry in enumerate(as_list(item(loaded.tree, "plugins")) or []):
+        if not isinstance(entry, str):
+            continue
+        try:
+            found += plugins.load([entry], base_dir, allow)
+        except UsageError as error:
+            place = loaded.positions.of_value(("plugins", index))
+            raise SpecError([*loaded.problems, problem_at(place, "plugin", str(error), ("plugins", index))]) from error
+    return tuple(found)
+
+
+def _validated(loaded: LoadedTree) -> tuple[Spec | None, list[Problem]]:
+    try:
+        return Spec.model_validate(loaded.tree), []
+    except ValidationError as error:
+        return None, explain(error, Spec, loaded.tree, loaded.positions)
+
+
+def _judged(
+    spec: Spec | None, loaded: LoadedTree, problems: list[Problem], base_dir: Path
+) -> tuple[list[Problem], SourceFacts | None]:
+    """Findings of the static rules. A spec with problems is judged without the keys they are about, if that is possible."""
+    bad = [problem.path for problem in problems]
+    judged = spec or _salvaged(loaded.tree, bad)
+    if judged is None:
+        return [], None
+    facts, unreadable = peek(judged, base_dir, loaded.positions)
+    found = [_located(finding, loaded.positions) for finding in rules.judge(judged, facts)]
+    related = [problem for problem in found if not any(path[: len(problem.path)] == problem.path for path in bad)]
+    return [*unreadable, *related], facts
+
+
+def _salvaged(tree: Any, bad: list[SpecPath]) -> Spec | None:
+    """The spec with the wrong keys left to their defaults, or None if it needs one of them."""
+    rest = copy.deepcopy(tree)
+    for path in bad:
+        container = as_mapping(at_path(rest, path[:-1]))
+        if path and container is not None:
+            container.pop(str(path[-1]), None)
+    try:
+        return Spec.model_validate(rest)
+    except ValidationError:
+        return None
+
+
+def _located(finding: rules.Finding, positions: Positions) -> Problem:
+    return problem_at(positions.of_value(finding.path), finding.rule, finding.message, finding.path, finding.severity)
+
+
+def peek(spec: Spec, base_dir: Path, positions: Positions) -> tuple[SourceFacts | None, list[Problem]]:
+    """What the source says of itself without decoding; what stops it is a problem at `data.source`."""
+    try:
+        return spec.data.source.peek(base_dir), []
+    except NotImplementedError:  # a plugin's source may not know anything before it is loaded
+        return None, []
+    except (DataError, OSError) as error:
+        return None, [problem_at(_source_place(positions), "source-unreadable", str(error), ("data", "source"))]
+    except Exception as error:  # a plugin's bug must not look like ours
+        message = f"the source failed with {type(error).__name__}: {error}"
+        return None, [problem_at(_source_place(positions), "source-unreadable", message, ("data", "source"))]
+
+
+def _source_place(positions: Positions) -> Place:
+    return positions.of_value(("data", "source"))
+
+
+def require(loaded: LoadedSpec, facts: SourceFacts) -> None:
+    """Judge the rules again with the full facts of an opened source, for what `peek` could not tell. Raises SpecError."""
+    problems = [_located(finding, loaded.positions) for finding in rules.judge(loaded.spec, facts)]
+    if any(problem.severity == "error" for problem in problems):
+        raise SpecError(problems)

@@ -1,0 +1,77 @@
+"""Rules about the nets: the last activation against the range, sizes that can be built, BatchNorm where it fails."""
+
+# ruff: noqa: ARG001  every rule takes the spec and the facts
+
+from __future__ import annotations
+
+from gantrain.interfaces import Range, SourceFacts
+from gantrain.spec.model import Spec
+from gantrain.spec.rule import Said, rule
+
+ACTIVATION_OF_RANGE: dict[Range | None, str] = {(-1.0, 1.0): "tanh", (0.0, 1.0): "sigmoid", None: "linear"}
+
+
+def _words(data_range: Range | None) -> str:
+    return "null" if data_range is None else f"[{data_range[0]:g}, {data_range[1]:g}]"
+
+
+@rule("activation-range", "error")
+def activation_range(spec: Spec, facts: SourceFacts) -> Said:
+    """A generator whose values can never be, or are not bounded like, the data's."""
+    data_range = spec.data.range
+    activation, wanted = spec.generator.last_activation(data_range), ACTIVATION_OF_RANGE.get(data_range)
+    if wanted is None:
+        known = ", ".join(_words(known) for known in ACTIVATION_OF_RANGE)
+        yield ("data", "range"), f"no activation ends at {_words(data_range)}; write one of {known}"
+    elif activation != wanted:
+        fits = [_words(known) for known, name in ACTIVATION_OF_RANGE.items() if name == activation]
+        other = f", or data.range: {fits[0]} for {activation}" if fits else ""
+        clash = f"the generator ends with {activation}, but data.range is {_words(data_range)}, which needs {wanted}"
+        yield ("generator",), f"{clash}; let it end with {wanted}{other}"
+
+
+@rule("logits-activation", "error")
+def logits_activation(spec: Spec, facts: SourceFacts) -> Said:
+    """A discriminator that squashes its logits before the loss does."""
+    activation = spec.discriminator.last_activation()
+    if activation != "linear":
+        yield (
+            ("discriminator",),
+            f"the discriminator ends with {activation}; losses take raw logits, so its last activation must be linear",
+        )
+
+
+@rule("size-unbuildable", "error")
+def size_unbuildable(spec: Spec, facts: SourceFacts) -> Said:
+    """An example's shape that a net's stages cannot reach."""
+    if facts.shape is None:
+        return
+    for role, net in (("generator", spec.generator), ("discriminator", spec.discriminator)):
+        reason = net.buildable(facts.shape)
+        if reason is not None:
+            yield (role,), f"the {role} cannot be built: {reason}"
+
+
+@rule("batchnorm-inference", "error")
+def batchnorm_inference(spec: Spec, facts: SourceFacts) -> Said:
+    """Moving statistics that would never move."""
+    training = spec.training
+    if training.generator_mode == "inference" and training.fakes == "shared" and "batch_norm" in spec.generator.norms():
+        message = (
+            "with generator_mode: inference and fakes: shared the generator's BatchNorm statistics never change; "
+            "write generator_mode: train, or fakes: fresh, or a generator with norm: none"
+        )
+        yield ("training", "generator_mode"), message
+
+
+@rule("batchnorm-small-batch", "error")
+def batchnorm_small_batch(spec: Spec, facts: SourceFacts) -> Said:
+    """Statistics of a single example: BatchNorm would subtract the example from itself."""
+    roles = [
+        role
+        for role, net in (("generator", spec.generator), ("discriminator", spec.discriminator))
+        if "batch_norm" in net.norms()
+    ]
+    if spec.data.batch_size == 1 and roles:
+        message = f"BatchNorm in the {' and the '.join(roles)} cannot work on batches of 1; write batch_size: 8 or more"
+        yield ("data", "batch_size"), message

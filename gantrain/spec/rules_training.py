@@ -1,0 +1,114 @@
+"""Rules about the objective, the optimizers and the length of the run."""
+
+# ruff: noqa: ARG001  every rule takes the spec and the facts
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gantrain.interfaces import OptimizerSettings, SourceFacts
+from gantrain.spec.arithmetic import known_steps
+from gantrain.spec.model import Ema, Spec
+from gantrain.spec.problems import SpecPath
+from gantrain.spec.rule import Said, rule
+
+USUAL_LEARNING_RATES = (1e-6, 1e-1)
+USUAL_BETA_1 = (0.0, 0.9)
+USUAL_BETA_2 = (0.9, 0.9999)
+
+
+def _optimizers(spec: Spec) -> Iterator[tuple[SpecPath, OptimizerSettings]]:
+    yield ("optimizers", "generator"), spec.optimizers.generator
+    yield ("optimizers", "discriminator"), spec.optimizers.discriminator
+
+
+@rule("steps-or-epochs", "error")
+def steps_or_epochs(spec: Spec, facts: SourceFacts) -> Said:
+    """The length of the run, said twice or not at all."""
+    steps, epochs = spec.training.steps, spec.training.epochs
+    if steps is not None and epochs is not None:
+        yield ("training", "epochs"), f"steps: {steps} and epochs: {epochs} are both given; remove one of them"
+    if steps is None and epochs is None:
+        yield ("training",), "the length of the run is missing; write steps: 2500, or epochs: 20"
+
+
+@rule("partial-jit", "error")
+def partial_jit(spec: Spec, facts: SourceFacts) -> Said:
+    """XLA compiles once per shape; a smaller last batch is another shape."""
+    if spec.training.jit and spec.data.epoch_end == "partial":
+        yield (
+            ("training", "jit"),
+            "jit: true compiles for one batch size, but epoch_end: partial has two; write epoch_end: drop or continue",
+        )
+
+
+@rule("minimax-vanishing", "note")
+def minimax_vanishing(spec: Spec, facts: SourceFacts) -> Said:
+    """The generator of the original minimax game hardly learns from a strong discriminator."""
+    if spec.objective.loss.is_saturating():
+        yield (
+            ("objective", "loss"),
+            "the generator's gradient vanishes when the discriminator is sure; non_saturating does not have this",
+        )
+
+
+@rule("wasserstein-unconstrained", "warning")
+def wasserstein_unconstrained(spec: Spec, facts: SourceFacts) -> Said:
+    """A critic without a bound on its slope."""
+    bounded = spec.objective.penalties or "spectral_norm" in spec.discriminator.norms()
+    if spec.objective.loss.needs_constraint() and not bounded:
+        yield (
+            ("objective", "loss"),
+            "this loss has no lower bound unless the discriminator's slope is limited; add a penalty, or take hinge",
+        )
+
+
+@rule("interval-exceeds-run", "note")
+def interval_exceeds_run(spec: Spec, facts: SourceFacts) -> Said:
+    """Events that only come at the end."""
+    steps = known_steps(spec, facts.length)
+    for key in ("log_every", "sample_every", "checkpoint_every"):
+        every: int = getattr(spec.output, key)
+        if steps and every > steps:
+            yield ("output", key), f"{key}: {every} is longer than the run of {steps} steps; it happens once, at the end"
+
+
+@rule("ema-longer-than-run", "warning")
+def ema_longer_than_run(spec: Spec, facts: SourceFacts) -> Said:
+    """An average that still holds half of the untrained weights when the run ends."""
+    steps, ema = known_steps(spec, facts.length), spec.training.ema
+    if not steps or ema is None:
+        return
+    images = steps * spec.data.batch_size * spec.training.discriminator_steps
+    half_life = _half_life_at(images, ema)
+    if half_life > images:
+        message = f"a half-life of {half_life:g} images is longer than the run, {images} images; write {images / 10:g} or less"
+        yield ("training", "ema"), message
+
+
+def _half_life_at(images: int, ema: Ema) -> float:
+    """min(half_life_images, ramp * images_seen)."""
+    return ema.half_life_images if ema.ramp is None else min(ema.half_life_images, ema.ramp * images)
+
+
+@rule("learning-rate-range", "warning")
+def learning_rate_range(spec: Spec, facts: SourceFacts) -> Said:
+    """Most often a lost or added zero."""
+    low, high = USUAL_LEARNING_RATES
+    for path, settings in _optimizers(spec):
+        rate = getattr(settings, "learning_rate", None)
+        if isinstance(rate, float) and not low <= rate <= high:
+            yield (
+                (*path, "learning_rate"),
+                f"a learning rate of {rate:g} is outside the usual {low:g} to {high:g}; 2e-4 is common",
+            )
+
+
+@rule("beta-range", "warning")
+def beta_range(spec: Spec, facts: SourceFacts) -> Said:
+    """Momentum so long, or second moments so short, that GANs seldom train."""
+    for key, (low, high), common in (("beta_1", USUAL_BETA_1, "0 or 0.5"), ("beta_2", USUAL_BETA_2, "0.99 or 0.999")):
+        for path, settings in _optimizers(spec):
+            beta = getattr(settings, key, None)
+            if isinstance(beta, float) and not low <= beta <= high:
+                yield (*path, key), f"{key} of {beta:g} is outside the usual {low:g} to {high:g}; {common} is common"

@@ -1,0 +1,50 @@
+"""Says in plain words what may be written in a place of the spec."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+from gantrain import registry
+from gantrain.spec.fields import Slot, slot_of
+
+
+def wanted(slot: Slot) -> str:
+    """What may be written here, in words."""
+    if slot.kind is not None:
+        return (
+            f"the name of a {slot.kind} ({', '.join(registry.names(slot.kind)) or 'none is registered'}), or {{name: ..., ...}}"
+        )
+    return " or ".join(dict.fromkeys(_wanted_one(member, slot.metadata) for member in slot.alternatives()))
+
+
+def _wanted_one(slot: Slot, outer: tuple[Any, ...]) -> str:
+    annotation, bounds = slot.annotation, _bounds((*slot.metadata, *outer))
+    simple = {bool: "true or false", str: "text", type(None): "null", int: f"a whole number{bounds}", float: f"a number{bounds}"}
+    if annotation in simple:
+        return simple[annotation]
+    if get_origin(annotation) is Literal:
+        return " or ".join(str(choice) for choice in get_args(annotation))
+    if get_origin(annotation) in (tuple, list):
+        return _wanted_list(get_args(annotation))
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return f"a mapping with keys of: {', '.join(annotation.model_fields)}"
+    return "another value"
+
+
+def _wanted_list(arguments: tuple[Any, ...]) -> str:
+    if len(arguments) != 2 or arguments[1] is not ...:
+        if arguments and all(argument is float for argument in arguments):
+            return f"a list of {len(arguments)} numbers"
+        return f"a list of {len(arguments)} values"
+    item = slot_of(arguments[0])
+    return f"a list, each item {wanted(item)}"
+
+
+_BOUND_WORDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+
+
+def _bounds(metadata: tuple[Any, ...]) -> str:
+    found = [f"{words} {getattr(item, key):g}" for key, words in _BOUND_WORDS.items() for item in metadata if hasattr(item, key)]
+    return f" of {' and '.join(dict.fromkeys(found))}" if found else ""

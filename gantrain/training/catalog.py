@@ -1,0 +1,40 @@
+"""Optimizers: settings and names (free of TensorFlow)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gantrain.interfaces import OptimizerSettings
+from gantrain.registry import register
+
+LearningRate = Annotated[float, Field(gt=0)]
+Beta = Annotated[float, Field(ge=0, lt=1)]
+
+
+@register("optimizer", "adam", build="gantrain.training.optimizers:Adam")
+class Adam(OptimizerSettings):
+    """Adam, with the usual GAN momentum of 0.5."""
+
+    learning_rate: LearningRate = 2e-4
+    beta_1: Beta = 0.5  # decay of the mean of gradients
+    beta_2: Beta = 0.999  # decay of the mean of squared gradients
+    epsilon: Annotated[float, Field(gt=0)] = 1e-7
+
+
+@register("optimizer", "rmsprop", build="gantrain.training.optimizers:RmsProp")
+class RmsProp(OptimizerSettings):
+    """RMSprop without momentum, as the first Wasserstein GAN used it."""
+
+    learning_rate: LearningRate = 5e-5
+    rho: Beta = 0.9  # decay of the mean of squared gradients
+    epsilon: Annotated[float, Field(gt=0)] = 1e-7
+
+
+@register("optimizer", "sgd", build="gantrain.training.optimizers:Sgd")
+class Sgd(OptimizerSettings):
+    """Gradient descent, optionally with momentum."""
+
+    learning_rate: LearningRate = 1e-2
+    momentum: Beta = 0.0

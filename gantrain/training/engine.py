@@ -1,0 +1,72 @@
+"""Many steps in one call: the loop runs in the graph, Python looks only between calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from gantrain.interfaces import Tensor
+from gantrain.training.gan import GanStep, StepResult
+from gantrain.training.progress import Progress
+
+
+class CallResult(NamedTuple):
+    """After a call: all updates were finite; seconds the graph waited for data."""
+
+    fine: bool
+    input_wait_sec: float
+
+
+class Engine:
+    """Runs steps on an endless iterator of batches, with `batches_per_step` taken per step.
+
+    `after_update(step number)` is graph code that runs after a step whose updates were applied (the moving average).
+    """
+
+    def __init__(
+        self, step: GanStep, progress: Progress, after_update: Callable[[Tensor], None], batches_per_step: int, jit: bool
+    ) -> None:
+        self._step = tf.function(step.__call__, jit_compile=True, autograph=False) if jit else step
+        self.suspects = step.suspects
+        self._progress = progress
+        self._after_update = after_update
+        self._batches_per_step = batches_per_step
+        self._compiled: Callable[[Tensor], tuple[Tensor, Tensor]] | None = None
+
+    def start(self, iterator: Iterator[dict[str, Tensor]]) -> None:
+        """Take batches from `iterator` from now on; it stands at the batch of the current step."""
+        self._compiled = tf.function(self._many_steps(iterator), autograph=False)
+
+    def run(self, steps: int) -> CallResult:
+        """Run `steps` steps, or stop after the first whose update is not finite (it is not applied)."""
+        assert self._compiled is not None, "start() comes first"
+        fine, wait = self._compiled(tf.constant(steps, tf.int32))
+        return CallResult(bool(fine), float(wait))
+
+    def _many_steps(self, iterator: Iterator[dict[str, Tensor]]) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
+        def body(done: Tensor, fine: Tensor, wait: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            del fine
+            asked = tf.timestamp()
+            batches = [next(iterator) for _ in range(self._batches_per_step)]
+            wait += tf.timestamp() - asked
+            return done + 1, self._one_step(batches), wait
+
+        def many_steps(steps: Tensor) -> tuple[Tensor, Tensor]:
+            start = (tf.constant(0), tf.constant(True), tf.constant(0.0, tf.float64))
+            _, fine, wait = tf.while_loop(lambda done, fine, _: (done < steps) & fine, body, start, parallel_iterations=1)
+            return fine, wait
+
+        return many_steps
+
+    def _one_step(self, batches: list[dict[str, Tensor]]) -> Tensor:
+        number = self._progress.step.read_value()
+        result: StepResult = tf.distribute.get_strategy().run(self._step, args=(batches, number))
+        tf.cond(result.fine, lambda: self._applied(number), lambda: tf.constant(0))
+        self._progress.record(result.facts, result.fine, result.blamed)
+        return result.fine
+
+    def _applied(self, number: Tensor) -> Tensor:
+        self._after_update(number)
+        return tf.constant(0)

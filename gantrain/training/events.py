@@ -1,0 +1,56 @@
+"""What happens on the due steps: a line of metrics, a grid of fixed latents, a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import tensorflow as tf
+
+from gantrain import checkpoint
+from gantrain.manifest import DataFacts
+from gantrain.rundir.directory import RunDirectory
+from gantrain.rundir.metrics import MetricsLog
+from gantrain.training.loop import Speed
+from gantrain.training.progress import Progress
+
+
+@dataclass(frozen=True)
+class RunEvents:
+    """Events that write into a run directory. `draw` writes the picture of the current generator to a path's stem.
+
+    `epoch_of` gives the epochs finished at a step, `images_per_step` the real images of one.
+    """
+
+    run: RunDirectory
+    progress: Progress
+    state: dict[str, tf.Variable]
+    data: DataFacts
+    resolved_yaml: str
+    draw: Callable[[str], None]
+    epoch_of: Callable[[int], float]
+    images_per_step: int
+    keep_last: int
+
+    def log(self, step: int, speed: Speed) -> None:
+        """Means since the last line; the speed is the only part that differs from run to run."""
+        MetricsLog(self.run.metrics_path).append(
+            {
+                "step": step,
+                "images_seen": step * self.images_per_step,
+                "epoch": self.epoch_of(step),
+                **self.progress.means(),
+                "images_per_sec": round(speed.images_per_sec, 1),
+                "input_wait_share": round(speed.input_wait_sec / speed.busy_sec, 4) if speed.busy_sec else 0.0,
+            }
+        )
+
+    def sample(self, step: int) -> None:
+        """samples/step-NNNNNNNN.png."""
+        self.draw(f"step-{step:08d}")
+
+    def checkpoint(self, step: int) -> None:
+        """Save, after metrics are on disk, and keep the newest ones."""
+        MetricsLog(self.run.metrics_path).sync()
+        checkpoint.save(self.run.checkpoints, step, self.state, self.resolved_yaml, self.data)
+        checkpoint.prune(self.run.checkpoints, self.keep_last)

@@ -1,0 +1,114 @@
+"""The loop in Python: run the engine up to the next event, do what is due, watch for signals and for what is not finite."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from gantrain.data.pipeline import data_errors
+from gantrain.errors import DivergedError, InterruptedRun
+from gantrain.training.engine import Engine
+from gantrain.training.progress import Progress
+from gantrain.training.schedule import CallLength, Intervals
+from gantrain.training.signals import StopRequest
+
+
+class Events(Protocol):
+    """What the loop causes at the steps on which it is due."""
+
+    def log(self, step: int, speed: Speed) -> None:
+        """Write a line of metrics."""
+        ...
+
+    def sample(self, step: int) -> None:
+        """Draw the fixed latents."""
+        ...
+
+    def checkpoint(self, step: int) -> None:
+        """Save the state."""
+        ...
+
+
+class Reporter(Protocol):
+    """What the user sees while it runs."""
+
+    def advanced(self, step: int, means: dict[str, float], images_per_sec: float) -> None:
+        """After each call."""
+        ...
+
+
+@dataclass
+class Speed:
+    """Since the last line of metrics, start-up and events left out."""
+
+    images: int = 0
+    busy_sec: float = 0.0
+    input_wait_sec: float = 0.0
+
+    @property
+    def images_per_sec(self) -> float:
+        """Real images per second; 0 before anything was measured."""
+        return self.images / self.busy_sec if self.busy_sec > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Trains from the current step to the last one."""
+
+    engine: Engine
+    progress: Progress
+    intervals: Intervals
+    events: Events
+    reporter: Reporter
+    images_per_step: int
+    steps_per_call: int | str
+
+    def run(self, stop: StopRequest) -> None:
+        """Raises DivergedError at the first non-finite update, InterruptedRun after a signal (a checkpoint is then written)."""
+        length = CallLength(self.steps_per_call)
+        speed = Speed()
+        step = int(self.progress.step.numpy())
+        first = True
+        while step < self.intervals.total:
+            step = self._call(length.steps(self.intervals.next_event(step) - step), length, speed, first)
+            first = False
+            speed = self._due(step, speed)
+            if stop.signal_number is not None and step < self.intervals.total:
+                self.events.checkpoint(step)
+                raise InterruptedRun(stop.signal_number, f"stopped by a signal after step {step}")
+
+    def _call(self, steps: int, length: CallLength, speed: Speed, first: bool) -> int:
+        started = time.perf_counter()
+        with data_errors():
+            result = self.engine.run(steps)
+        seconds = time.perf_counter() - started
+        if not result.fine:
+            raise self._diverged()
+        length.measured(steps, seconds)
+        if not first:  # the first call compiles
+            speed.images += steps * self.images_per_step
+            speed.busy_sec += seconds
+            speed.input_wait_sec += result.input_wait_sec
+        step = int(self.progress.step.numpy())
+        self.reporter.advanced(step, self.progress.means(), speed.images_per_sec)
+        return step
+
+    def _due(self, step: int, speed: Speed) -> Speed:
+        """Events of this step, the checkpoint last: it covers what the others wrote."""
+        plan = self.intervals
+        logged = plan.due(step, plan.log)
+        if logged:
+            self.events.log(step, speed)
+        if step % plan.log == 0:  # a last line off the interval leaves the sums: a longer run goes on with them
+            self.progress.reset()
+        if plan.due(step, plan.sample):
+            self.events.sample(step)
+        if plan.due(step, plan.checkpoint):
+            self.events.checkpoint(step)
+        return Speed() if logged else speed
+
+    def _diverged(self) -> DivergedError:
+        blamed = self.engine.suspects[int(self.progress.nonfinite_blamed.numpy())]
+        step = int(self.progress.nonfinite_step.numpy()) + 1
+        return DivergedError(f"step {step} is not finite: {blamed} is NaN or infinite; that update was not applied")

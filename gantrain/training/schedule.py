@@ -1,0 +1,47 @@
+"""On which steps something happens. Intervals are in steps; the last step counts for everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Steps between lines of metrics, grids and checkpoints, and the last step of the run."""
+
+    log: int
+    sample: int
+    checkpoint: int
+    total: int
+
+    def due(self, step: int, every: int) -> bool:
+        """Whether an event of this interval falls on `step` (counted in finished steps)."""
+        return step % every == 0 or step == self.total
+
+    def next_event(self, step: int) -> int:
+        """The first step after `step` on which anything is due."""
+        return min(self.total, *((step // every + 1) * every for every in (self.log, self.sample, self.checkpoint)))
+
+
+class CallLength:
+    """How many steps one call runs: a fixed number, or as many as take about half a second.
+
+    The first call is one step (it includes compilation); its time is not used. The choice never changes a number of the run.
+    """
+
+    TARGET_SEC = 0.5
+
+    def __init__(self, setting: int | str) -> None:
+        self._fixed = setting if isinstance(setting, int) else None
+        self._steps = 1
+        self._calls = 0
+
+    def steps(self, until_event: int) -> int:
+        """Steps of the next call: at most `until_event`."""
+        return min(self._fixed or self._steps, until_event)
+
+    def measured(self, steps: int, seconds: float) -> None:
+        """Learn from a call."""
+        self._calls += 1
+        if self._calls > 1:
+            self._steps = max(1, min(int(self.TARGET_SEC * steps / max(seconds, 1e-6)), 4 * self._steps))

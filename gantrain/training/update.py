@@ -1,0 +1,94 @@
+"""One update of one network: reduce the gradient over replicas, judge it, clip it, apply it. Explicit variables, never "all there are"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from gantrain.errors import UsageError
+from gantrain.interfaces import Optimizer, Tensor
+
+FINE = -1  # code of an update that was finite
+
+
+class Outcome(NamedTuple):
+    """`fine`: bool; `norm`: global norm of the reduced gradient before clipping; `blamed`: index into `Update.suspects`, or FINE."""
+
+    fine: Tensor
+    norm: Tensor
+    blamed: Tensor
+
+
+class Update:
+    """Owns one network's trainable variables and their optimizer."""
+
+    def __init__(
+        self,
+        role: str,
+        variables: Mapping[str, tf.Variable],
+        optimizer: Optimizer,
+        learning_rate: float,
+        clip_norm: float | None,
+        constraints: tuple[Callable[[list[tf.Variable]], None], ...] = (),
+    ) -> None:
+        self.role = role
+        self.keys = list(variables)
+        self.variables = list(variables.values())
+        self.optimizer = optimizer
+        self._learning_rate = learning_rate
+        self._clip_norm = clip_norm
+        self._constraints = constraints
+
+    @property
+    def suspects(self) -> list[str]:
+        """What a non-finite update is blamed on: the loss, one variable's gradient, or only the norm of all."""
+        return [f"loss/{self.role}", *(f"gradient of {key}" for key in self.keys), f"gradient norm of {self.role}"]
+
+    def watch(self, tape: tf.GradientTape) -> None:
+        """Watch exactly this network's variables (the tape is made with watch_accessed_variables=False)."""
+        tape.watch(self.variables)
+
+    def run(self, loss: Tensor, gradients: list[Tensor | None], gate: Tensor) -> Outcome:
+        """Apply the update if `gate` holds and it is finite. `loss` is this replica's share; gradients are summed over replicas.
+
+        Raises UsageError that names the variables which get no gradient.
+        """
+        reduced, loss = _reduce(self._require(gradients), loss)
+        norm = tf.linalg.global_norm(reduced)
+        fine = tf.math.is_finite(loss) & tf.math.is_finite(norm)
+        blamed = tf.cond(
+            gate & fine, lambda: self._apply(reduced, norm), lambda: tf.where(gate, self._first_bad(loss, reduced), FINE)
+        )
+        return Outcome(gate & fine, norm, blamed)
+
+    def _apply(self, gradients: list[Tensor], norm: Tensor) -> Tensor:
+        if self._clip_norm is not None:
+            scale = tf.minimum(1.0, self._clip_norm / tf.maximum(norm, self._clip_norm))
+            gradients = [gradient * scale for gradient in gradients]
+        self.optimizer.apply(gradients, tf.constant(self._learning_rate, tf.float32))
+        for constraint in self._constraints:
+            constraint(self.variables)
+        return tf.constant(FINE, tf.int64)
+
+    def _first_bad(self, loss: Tensor, gradients: list[Tensor]) -> Tensor:
+        bad = [~tf.math.is_finite(loss), *(~tf.reduce_all(tf.math.is_finite(gradient)) for gradient in gradients), True]
+        return tf.argmax(tf.cast(tf.stack(bad), tf.int32), output_type=tf.int64)
+
+    def _require(self, gradients: list[Tensor | None]) -> list[Tensor]:
+        missing = [key for key, gradient in zip(self.keys, gradients, strict=True) if gradient is None]
+        if missing:
+            raise UsageError(
+                f"the {self.role}'s loss gives no gradient to {', '.join(missing)}: "
+                "a layer that is never called, a stop_gradient, a cast to integers, or NumPy inside the net"
+            )
+        return [gradient for gradient in gradients if gradient is not None]
+
+
+def _reduce(gradients: list[Tensor], loss: Tensor) -> tuple[list[Tensor], Tensor]:
+    context = tf.distribute.get_replica_context()
+    if context.num_replicas_in_sync == 1:
+        return gradients, loss
+    *gradients, loss = context.all_reduce(tf.distribute.ReduceOp.SUM, [*gradients, loss])
+    return gradients, loss

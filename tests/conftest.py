@@ -1,0 +1,16 @@
+"""Shared fixtures. TensorFlow is not imported here: tests that do not need it start in a moment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before any test imports TensorFlow
+
+
+@pytest.fixture
+def tmp_run_dir(tmp_path: Path) -> Path:
+    """A path for a run directory that does not exist yet."""
+    return tmp_path / "runs" / "test-001"
