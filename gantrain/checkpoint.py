@@ -134,7 +134,15 @@ def restore(path: Path, variables: Mapping[str, tf.Variable]) -> None:
 
     Raises RunError that lists the differences; no variable is changed then.
     """
-    tensors = read(path)
+    _assign(path, read(path), variables)
+
+
+def restore_part(path: Path, variables: Mapping[str, tf.Variable], role: str) -> None:
+    """As `restore`, for one net only: the tensors whose keys start with `role/`."""
+    _assign(path, read(path, role + "/"), variables)
+
+
+def _assign(path: Path, tensors: Mapping[str, np.ndarray], variables: Mapping[str, tf.Variable]) -> None:
     differences = _differences(tensors, variables)
     if differences:
         raise RunError(f"{path} does not fit this spec: {'; '.join(differences[:5])}" + _more(len(differences) - 5))

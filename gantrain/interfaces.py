@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+if TYPE_CHECKING:  # the annotations of `Source` need it, `validate-config` does not: 0.1 s
+    import numpy as np
 
 Tensor: TypeAlias = Any  # a tf.Tensor; TensorFlow itself stays out of this floor
 Range: TypeAlias = tuple[float, float]
@@ -30,6 +32,15 @@ class Settings(BaseModel):
         wants_number = ("int" in annotation or "float" in annotation) and "bool" not in annotation
         if wants_number and any(isinstance(item, bool) for item in (value if isinstance(value, list | tuple) else [value])):
             raise ValueError("is a boolean, a number is wanted")
+        return value
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_words_for_booleans(cls, value: Any, info: ValidationInfo) -> Any:
+        annotation = str(cls.model_fields[info.field_name or ""].annotation)
+        is_word = isinstance(value, int | str) and not isinstance(value, bool) and repr(value) not in annotation
+        if "bool" in annotation and is_word:  # pydantic would read `no`, `off` and 0 as false
+            raise ValueError("is not a boolean, true or false is wanted")
         return value
 
 
@@ -188,6 +199,7 @@ class SourceFacts:
     length: int | None
     num_classes: int | None = None  # None also: no labels
     notes: tuple[str, ...] = field(default=())  # such as "counted 50,000 names and stopped"
+    bounded: bool | None = None  # whether values have a known range (pictures do, measured vectors do not)
 
 
 class SourceSettings(Settings):

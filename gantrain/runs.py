@@ -153,17 +153,3 @@ def _now() -> str:
 def _show(value: Any) -> str:
     return json.dumps(value, default=str)
 
-
-def path_of_checkpoint(path: Path, warn: Callable[[str], None]) -> Path:
-    """A checkpoint directory as it is, or the newest good one of a run directory.
-
-    Raises RunError if `path` is neither.
-    """
-    if (path / "manifest.json").exists() or path.name.startswith("step-"):
-        checkpoint.verify(path)
-        return path
-    run = RunDirectory.open_existing(path)
-    found = checkpoint.latest_good(run.checkpoints, warn)
-    if found is None:
-        raise RunError(f"{path} has no checkpoint yet; train it first: gantrain fit --resume {path}")
-    return found[0]

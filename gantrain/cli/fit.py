@@ -49,7 +49,7 @@ def command(
     """
     request = Request(config, resume, run_dir, overrides, device, **flags)
     loaded = load(request)
-    output.show_problems(loaded.warnings)
+    output.show_problems(problem for problem in loaded.warnings if problem.severity == "warning")  # notes: validate-config
     train(request, loaded)
 
 

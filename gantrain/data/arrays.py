@@ -19,6 +19,17 @@ FINGERPRINT_BLOCKS = 64  # of a mapped file, evenly spread
 FINGERPRINT_BLOCK_BYTES = 2**20
 
 
+def build(settings: Settings, base_dir: Path) -> Arrays | MemorySource:
+    """Open and check the whole array: finite, and inside the declared range. Raises DataError."""
+    places = headers.Places.of(settings, base_dir)
+    header = headers.read(places.path, places.key, places.labels_key)
+    headers.check(header, settings.value_range)
+    source = _opened(header, headers.read_labels(places, header.shape[0]), settings.value_range)
+    _check_values(source, header.place, declared=settings.value_range is not None)
+    small = header.key is not None or source.values.nbytes <= LARGEST_IN_MEMORY
+    return source.in_full() if small else source
+
+
 @dataclass(frozen=True, eq=False)
 class Arrays:
     """A mapped array [N,*shape]; `load` casts everything but uint8 to float32."""
@@ -29,17 +40,6 @@ class Arrays:
     labels: np.ndarray | None
     class_names: tuple[str, ...]
     in_memory: np.ndarray | None = None
-
-    @staticmethod
-    def open(settings: Settings, base_dir: Path) -> Arrays | MemorySource:
-        """Open and check the whole array: finite, and inside the declared range. Raises DataError."""
-        places = headers.Places.of(settings, base_dir)
-        header = headers.read(places.path, places.key, places.labels_key)
-        headers.check(header, settings.value_range)
-        source = _opened(header, headers.read_labels(places, header.shape[0]), settings.value_range)
-        _check_values(source, header.place, declared=settings.value_range is not None)
-        small = header.key is not None or source.values.nbytes <= LARGEST_IN_MEMORY
-        return source.in_full() if small else source
 
     @property
     def length(self) -> int:

@@ -52,7 +52,7 @@ class Digits(SourceSettings):
         return SourceFacts((8, 8, 1), DIGITS_LENGTH, 10)
 
 
-@register("source", "image_folder", build="gantrain.data.image_folder:ImageFolder.open")
+@register("source", "image_folder", build="gantrain.data.image_folder:build")
 class ImageFolder(SourceSettings):
     """PNG and JPEG files of a folder and its subfolders, brought to one size."""
 
@@ -68,7 +68,7 @@ class ImageFolder(SourceSettings):
 
     def peek(self, base_dir: Path) -> SourceFacts:
         """Counts file names; stops at 50,000 entries or after 0.2 s and says so."""
-        found = scan.scan(base_dir / Path(self.path).expanduser(), scan.Limits())
+        found = scan.scan(base_dir / Path(self.path).expanduser(), scan.QUICK)
         classes = scan.class_names(found) if self.labels else ()
         notes = (f"listed {found.entries:,} names in {found.root} and stopped; the rest is counted at the start of fit",)
         length = len(found.names) if found.complete else None
@@ -77,20 +77,20 @@ class ImageFolder(SourceSettings):
         )
 
 
-@register("source", "arrays", build="gantrain.data.arrays:Arrays.open")
+@register("source", "arrays", build="gantrain.data.arrays:build")
 class Arrays(SourceSettings):
     """One .npy or .npz file of pictures [N,H,W] or [N,H,W,C] or vectors [N,D]."""
 
     path: str  # .npy or .npz, relative to the config file
     key: str | None = None  # array inside the npz; null: the only one besides the labels
-    labels_path: str | None = None  # .npy of class numbers [N], from 0
+    labels: str | None = None  # .npy of class numbers [N], from 0
     labels_key: str | None = None  # or: class numbers inside the same npz
     value_range: Range | None = None  # lowest and highest value; needed for float pictures, uint8 defaults to [0, 255]
 
     @model_validator(mode="after")
     def _consistent(self) -> Arrays:
-        if self.labels_path is not None and self.labels_key is not None:
-            raise ValueError("labels_path and labels_key are both given; keep one")
+        if self.labels is not None and self.labels_key is not None:
+            raise ValueError("labels and labels_key are both given; keep one")
         if self.value_range is not None and not self.value_range[0] < self.value_range[1]:
             raise ValueError("value_range must be [lowest, highest] with lowest < highest")
         return self
@@ -128,4 +128,4 @@ class GaussianMixture(SourceSettings):
 
     def peek(self, base_dir: Path) -> SourceFacts:  # noqa: ARG002
         """Follows from the settings."""
-        return SourceFacts((2,), self.size, self.modes)
+        return SourceFacts((2,), self.size, self.modes, bounded=False)

@@ -32,7 +32,7 @@ class Places:
     @staticmethod
     def of(settings: Arrays, base_dir: Path) -> Places:
         """Absolute places of settings whose paths are relative to `base_dir`."""
-        labels_path = None if settings.labels_path is None else base_dir / Path(settings.labels_path).expanduser()
+        labels_path = None if settings.labels is None else base_dir / Path(settings.labels).expanduser()
         return Places(base_dir / Path(settings.path).expanduser(), settings.key, labels_path, settings.labels_key)
 
 
@@ -73,7 +73,9 @@ def facts(places: Places, value_range: Range | None) -> SourceFacts:
     header = read(places.path, places.key, places.labels_key)
     check(header, value_range)
     labels = read_labels(places, header.shape[0])
-    return SourceFacts(header.example_shape(), header.shape[0], None if labels is None else int(labels.max()) + 1)
+    bounded = value_range is not None or header.dtype == np.uint8
+    classes = None if labels is None else int(labels.max()) + 1
+    return SourceFacts(header.example_shape(), header.shape[0], classes, bounded=bounded)
 
 
 def read(path: Path, key: str | None, labels_key: str | None = None) -> Header:
@@ -100,7 +102,7 @@ def _read_npy(path: Path, key: str | None, file: IO[bytes]) -> Header:
 
 def _read_npz(path: Path, key: str | None, labels_key: str | None) -> Header:
     with zipfile.ZipFile(path) as archive:
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
         name = key if key is not None else _only(path, [name for name in names if name != labels_key])
         if name not in names:
             raise DataError(f"{path} has no array named {name!r}; it holds {', '.join(names)}")
@@ -134,7 +136,7 @@ def _check_shape(header: Header) -> None:
     if 0 in shape:
         raise DataError(f"{header.place} has shape {shape}: there is nothing in it")
     if len(shape) == 4 and shape[1] in (1, 3, 4) and shape[3] > 4:
-        raise DataError(f"{header.place} has shape {shape}, channels first; write numpy.transpose(x, (0, 2, 3, 1)): [N,H,W,C]")
+        raise DataError(f"{header.place} has shape {shape}, channels first; write numpy.transpose(x, (0, 2, 3, 1)) for [N,H,W,C]")
 
 
 def _check_dtype(header: Header, value_range: Range | None) -> None:

@@ -24,6 +24,15 @@ SHOWN = 5  # bad files named in one message
 T = TypeVar("T")
 
 
+def build(settings: Settings, base_dir: Path) -> ImageFolder | MemorySource:
+    """Scan the folder and check every file before the first step. Raises DataError that names the bad files."""
+    found = scan.scan(base_dir / Path(settings.path).expanduser())
+    classes = scan.class_names(found) if settings.labels else ()
+    labels = _labels(found.names, classes) if settings.labels else None
+    folder = ImageFolder(found.root, found.names, _sizes(found), Frame.of(settings), labels, classes)
+    return folder.in_full() if folder.is_small else folder.checked()
+
+
 @dataclass(frozen=True, eq=False)
 class ImageFolder:
     """Pictures `names` under `root`, read when they are needed (by Pillow), uint8 [n,H,W,C]."""
@@ -36,15 +45,6 @@ class ImageFolder:
     class_names: tuple[str, ...]
     value_range: tuple[float, float] = (0.0, 255.0)
     in_memory: np.ndarray | None = None
-
-    @staticmethod
-    def open(settings: Settings, base_dir: Path) -> ImageFolder | MemorySource:
-        """Scan the folder and check every file before the first step. Raises DataError that names the bad files."""
-        found = scan.scan(base_dir / Path(settings.path).expanduser())
-        classes = scan.class_names(found) if settings.labels else ()
-        labels = _labels(found.names, classes) if settings.labels else None
-        folder = ImageFolder(found.root, found.names, _sizes(found), Frame.of(settings), labels, classes)
-        return folder.in_full() if folder.is_small else folder.checked()
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -26,6 +26,7 @@ class Limits:
     seconds: float = 0.2
 
 
+QUICK = Limits()
 NO_LIMITS = Limits(float("inf"), float("inf"))
 
 

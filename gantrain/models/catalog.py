@@ -128,7 +128,7 @@ class DcganDiscriminator(CommonDiscriminator):
 
     def norms(self) -> frozenset[str]:
         """As set; the first stage never has one."""
-        return _norms(self.norm)
+        return frozenset() if self.stages in (0, 1) else _norms(self.norm)
 
     def head_bias(self) -> bool:
         """As the stages that no norm follows."""

@@ -33,10 +33,10 @@ def total_steps(spec: Spec, length: int) -> int:
 
 
 def known_steps(spec: Spec, length: int | None) -> int | None:
-    """Steps of the whole run, or None while they depend on a length that is not known."""
-    if spec.training.steps is None and length is None:
-        return None
-    return total_steps(spec, length or 0)
+    """Steps of the whole run, or None while they depend on something that is not known."""
+    if spec.training.steps is not None:
+        return spec.training.steps
+    return None if spec.training.epochs is None or length is None else total_steps(spec, length)
 
 
 def _ceil_div(numerator: int, denominator: int) -> int:

@@ -10,7 +10,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from gantrain import registry
 from gantrain.interfaces import Settings
-from gantrain.spec.plain import as_mapping
+from gantrain.spec.plain import as_list, as_mapping
 from gantrain.spec.words import did_you_mean
 
 
@@ -61,7 +61,7 @@ def to_tree(settings: Settings) -> dict[str, Any]:
 
 
 def _json_forms(row: registry.Row) -> list[dict[str, Any]]:
-    schema = row.settings.model_json_schema()
+    schema = _inlined(row.settings.model_json_schema())
     schema["properties"] = {"name": {"const": row.name}, **schema.get("properties", {})}
     schema["required"] = ["name", *schema.get("required", [])]
     schema["description"] = row.summary
@@ -69,3 +69,20 @@ def _json_forms(row: registry.Row) -> list[dict[str, Any]]:
     if schema["required"] == ["name"]:
         forms.append({"const": row.name, "description": row.summary})
     return forms
+
+
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema without `$defs`: its references would point nowhere inside the schema of the whole spec."""
+    definitions: dict[str, Any] = schema.pop("$defs", {})
+
+    def inline(part: Any) -> Any:
+        mapping, items = as_mapping(part), as_list(part)
+        if items is not None:
+            return [inline(entry) for entry in items]
+        if mapping is None:
+            return part
+        target = definitions.get(str(mapping.get("$ref", "")).rpartition("/")[2])
+        rest = {key: inline(value) for key, value in mapping.items() if target is None or key != "$ref"}
+        return rest if target is None else {**inline(target), **rest}
+
+    return inline(schema)

@@ -16,7 +16,7 @@ from gantrain.spec.wanted import wanted
 from gantrain.spec.words import did_you_mean, shown
 
 _RANGE_TYPES = ("greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number", "too_short", "too_long")
-_TEXT_RANGE_TYPES = ("string_pattern_mismatch", "string_too_long", "string_too_short")
+_RANGE_TYPES += ("string_pattern_mismatch", "string_too_long", "string_too_short")
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,11 @@ def _words(case: _Case) -> tuple[str, str]:
     name, value = dotted(case.path), case.error["input"]
     if case.kind in ("unknown-name", "component"):
         return _component_words(case)
-    if case.kind == "value_error" and not isinstance(value, bool):
+    if case.kind == "value_error" and not _wants_boolean(case.found) and not isinstance(value, bool):
         return "out-of-range", f"{name}: {case.error['msg'].removeprefix('Value error, ')}"
     choices = _choices(case.found)
     if isinstance(value, str) and choices and case.kind != "finite_number":
         return "unknown-name", f"{name} is {value}; {did_you_mean(value, choices)} ({wanted(case.found.slot)})"
-    if case.kind in _TEXT_RANGE_TYPES:
-        return "out-of-range", f"{name} is {shown(value)}; {case.error['msg'].replace('String should', 'it should')}"
     rule = "out-of-range" if case.kind in _RANGE_TYPES or (choices and not isinstance(value, dict | list)) else "wrong-type"
     if case.kind == "missing":
         return "wrong-type", f"{dotted(case.path[:-1])} has too few values; one more is wanted: {wanted(case.found.slot)}"
@@ -96,6 +94,10 @@ def _component_words(case: _Case) -> tuple[str, str]:
     if value is not None and "name" not in value:
         return "missing-key", f"{dotted(case.path)} has no name; write {wanted(case.found.slot)}"
     return "wrong-type", f"{dotted(case.path)} is {shown(case.error['input'])}; write {wanted(case.found.slot)}"
+
+
+def _wants_boolean(found: Found) -> bool:
+    return any(member.annotation is bool for member in found.slot.alternatives())
 
 
 def _choices(found: Found) -> list[str]:

@@ -23,6 +23,7 @@ class Slot:
     annotation: Any
     metadata: tuple[Any, ...] = ()
     default: Any = None
+    words: str | None = None  # a field's description says what may stand here
 
     @property
     def kind(self) -> str | None:
@@ -47,12 +48,12 @@ def slot_of(annotation: Any) -> Slot:
 def _slot_of_field(info: FieldInfo) -> Slot:
     slot = slot_of(info.annotation)
     default = None if info.is_required() or info.default_factory else info.default
-    return Slot(slot.annotation, (*slot.metadata, *_flat(info.metadata)), default)
+    return Slot(slot.annotation, (*slot.metadata, *_flat(info.metadata)), default, info.description)
 
 
 def _flat(metadata: Iterable[Any]) -> Iterator[Any]:
-    for item in metadata:
-        yield from _flat(item.metadata) if isinstance(item, FieldInfo) else [item]
+    for entry in metadata:
+        yield from _flat(entry.metadata) if isinstance(entry, FieldInfo) else [entry]
 
 
 # ---------------------------------------------------------------- walking down

@@ -16,6 +16,7 @@ from yaml.reader import ReaderError
 
 from gantrain.errors import UsageError
 from gantrain.spec import scalars
+from gantrain.spec.plain import as_mapping
 from gantrain.spec.positions import Positions
 from gantrain.spec.problems import Place, Problem, SpecError, SpecPath, problem_at
 
@@ -34,10 +35,14 @@ class _Loader(yaml.SafeLoader):
         """As PyYAML's, counted."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise MarkedYAMLError(None, None, f"nested deeper than {MAX_DEPTH} levels", self.get_mark())
+            raise MarkedYAMLError(None, None, f"nested deeper than {MAX_DEPTH} levels", _mark_of(self))
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
+
+
+def _mark_of(loader: Any) -> Mark:
+    return loader.get_mark()
 
 
 scalars.add_resolvers(_Loader)
@@ -89,11 +94,12 @@ def load_text(text: str, file: str) -> LoadedTree:
             {}, positions, [problem_at(Place(file, 1, 1), "yaml-syntax", "the file is empty; a spec needs at least data")]
         )
     builder = _Builder(positions)
-    return LoadedTree(builder.build(node, ()), positions, builder.problems)
+    tree = builder.build(node, ())
+    return LoadedTree(tree if builder.count <= MAX_VALUES else {}, positions, builder.problems)
 
 
 def _composed(text: str) -> yaml.Node | None:
-    loader = _Loader(text)
+    loader: Any = _Loader(text)
     try:
         return loader.get_single_node()
     finally:
@@ -112,7 +118,7 @@ _PLAIN_WORDS = {
 def _syntax_problem(error: yaml.YAMLError, text: str, file: str) -> Problem:
     mark: Mark | None = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if isinstance(error, ReaderError):
-        message = f"the character #x{ord(str(error.character)) if isinstance(error.character, str) else error.character:04x} is not allowed"
+        message = f"the character number {error.character} is not allowed; the file may be binary"
         return problem_at(_place_of_offset(text[: error.position], file), "yaml-syntax", message)
     words = str(getattr(error, "problem", None) or "this is not YAML")
     context = getattr(error, "context", None)
@@ -209,9 +215,10 @@ class _Builder:
             tree = builder.build(base, path)
             self.count = builder.count
             self.problems += builder.problems
-            for key in [key for key in tree or {} if key not in result]:
-                result[key] = tree[key]
-                self._adopt(kept, (*path, key))
+            for key, value in (as_mapping(tree) or {}).items():
+                if key not in result:
+                    result[key] = value
+                    self._adopt(kept, (*path, key))
 
     def _bases(self, node: yaml.Node, path: SpecPath) -> Iterator[yaml.Node]:
         for base in node.value if isinstance(node, yaml.SequenceNode) else [node]:

@@ -20,6 +20,8 @@ from gantrain.interfaces import (
 from gantrain.spec.component import Component, named
 
 Positive = Annotated[int, Field(ge=1)]
+NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"  # a directory's name on every system
+NAME_WORDS = "text of at most 100 letters, digits, '.', '_' and '-', that starts with a letter, a digit or '_'"
 NotNegative = Annotated[int, Field(ge=0)]
 
 
@@ -84,14 +86,14 @@ class Training(Settings):
     fakes: Literal["shared", "fresh"] = "shared"  # shared: one generator forward serves both updates
     generator_mode: Literal["train", "inference"] = "train"  # how the discriminator's fakes are made
     updates: Literal["alternating", "simultaneous"] = "alternating"
-    accumulate: Literal[1] = 1  # micro-batches per update; more than 1 is not available yet
+    accumulate: Annotated[Literal[1], Field(description="1; more is not available yet")] = 1  # micro-batches per update
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
     jit: bool = False  # compile the step with XLA
     steps_per_call: Positive | Literal["auto"] = "auto"  # auto: one call lasts about half a second
     deterministic: bool | Literal["auto"] = "auto"  # auto: op determinism on a GPU, nothing to do on a CPU
     ema: Ema | None = Ema()
     clip_norm: Annotated[float, Field(gt=0)] | None = None  # limit of the global norm of each net's reduced gradient
-    on_nonfinite: Literal["abort"] = "abort"  # skip and rollback are not available yet
+    on_nonfinite: Annotated[Literal["abort"], Field(description="abort; skip and rollback are not available yet")] = "abort"
 
 
 class Output(Settings):
@@ -108,7 +110,7 @@ class Output(Settings):
 class Spec(Settings):
     """A whole experiment."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", max_length=100)]  # default: the file's stem
+    name: Annotated[str, Field(pattern=NAME, max_length=100, description=NAME_WORDS)]  # default: the file's stem
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     task: Literal["gan"] = "gan"
     plugins: tuple[str, ...] = ()  # ./file.py or installed module that registers more components
@@ -120,7 +122,7 @@ class Spec(Settings):
     objective: Objective = Field(default_factory=Objective)
     optimizers: Optimizers = Field(default_factory=Optimizers)
     training: Training
-    replay: None = None  # not available yet
+    replay: Annotated[None, Field(description="null; replay is not available yet")] = None
     output: Output = Output()
 
 

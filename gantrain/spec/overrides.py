@@ -8,7 +8,7 @@ from typing import Any
 from gantrain.spec.fields import find_slot
 from gantrain.spec.loading import LoadedTree, load_text
 from gantrain.spec.model import Spec
-from gantrain.spec.plain import as_list, item, put
+from gantrain.spec.plain import as_list, as_mapping, item, put
 from gantrain.spec.problems import Place, Problem, SpecPath, dotted, problem_at
 from gantrain.spec.words import shown
 
@@ -46,7 +46,7 @@ class _CannotSet(Exception):
 
 def _put(loaded: LoadedTree, parts: list[str], value: Any) -> tuple[SpecPath, list[SpecPath]]:
     """Write `value`; its path, in which positions of lists are numbers, and the paths of mappings made on the way."""
-    if not isinstance(loaded.tree, dict):
+    if as_mapping(loaded.tree) is None:
         raise _CannotSet("the file is not a mapping, so no key in it can be set")
     path: SpecPath = ()
     made: list[SpecPath] = []

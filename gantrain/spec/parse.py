@@ -117,7 +117,9 @@ def _validated(loaded: LoadedTree) -> tuple[Spec | None, list[Problem]]:
     try:
         return Spec.model_validate(loaded.tree), []
     except ValidationError as error:
-        return None, explain(error, Spec, loaded.tree, loaded.positions)
+        refused = {problem.path for problem in loaded.problems}  # their values were left out: that is no second problem
+        found = explain(error, Spec, loaded.tree, loaded.positions)
+        return None, [problem for problem in found if problem.path not in refused]
 
 
 def _judged(

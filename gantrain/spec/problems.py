@@ -11,7 +11,7 @@ from gantrain.errors import DataError, UsageError
 SpecPath: TypeAlias = tuple[str | int, ...]
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
-# Names of what loading and parsing find; those of the static rules are in rule.RULES. A name never changes: users write it in `ignore`.
+# Names of what loading and parsing find; those of static rules are in rule.RULES. Never rename one: users write it in `ignore`.
 PARSE_RULES = (
     "yaml-syntax",
     "duplicate-key",

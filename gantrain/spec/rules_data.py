@@ -72,7 +72,11 @@ def labels_missing(spec: Spec, facts: SourceFacts) -> Said:
 @rule("labels-unused", "note")
 def labels_unused(spec: Spec, facts: SourceFacts) -> Said:
     """Classes that nobody looks at: fine, and worth knowing."""
-    if facts.num_classes is not None and not (spec.generator.uses_labels() or spec.discriminator.uses_labels()):
+    if (
+        _is_picture(facts)
+        and facts.num_classes is not None
+        and not (spec.generator.uses_labels() or spec.discriminator.uses_labels())
+    ):
         yield (
             ("data", "source"),
             f"the source has {facts.num_classes} classes, which neither net uses; `conditioning` makes a net use them",
@@ -95,6 +99,23 @@ def single_class(spec: Spec, facts: SourceFacts) -> Said:
     """Labels that say nothing."""
     if facts.num_classes == 1 and (spec.generator.uses_labels() or spec.discriminator.uses_labels()):
         yield ("data", "source"), "labels are used, but there is only one class; a conditional net learns nothing from it"
+
+
+@rule("range-unbounded", "error")
+def range_unbounded(spec: Spec, facts: SourceFacts) -> Said:
+    """A target range for values that have none of their own."""
+    if facts.bounded is False and spec.data.range is not None:
+        yield (
+            ("data", "range"),
+            f"the source's values have no bounds and cannot be brought to {list(spec.data.range)}; write range: null",
+        )
+
+
+@rule("range-missing", "warning")
+def range_missing(spec: Spec, facts: SourceFacts) -> Said:
+    """Pictures as they are, mostly 0 to 255: too large for a fresh net."""
+    if _is_picture(facts) and spec.data.range is None:
+        yield ("data", "range"), "range: null leaves pictures at 0 to 255, which nets hardly learn; write range: [-1, 1]"
 
 
 @rule("tiny-data", "warning")

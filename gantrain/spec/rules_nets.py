@@ -24,8 +24,8 @@ def activation_range(spec: Spec, facts: SourceFacts) -> Said:
         known = ", ".join(_words(known) for known in ACTIVATION_OF_RANGE)
         yield ("data", "range"), f"no activation ends at {_words(data_range)}; write one of {known}"
     elif activation != wanted:
-        fits = [_words(known) for known, name in ACTIVATION_OF_RANGE.items() if name == activation]
-        other = f", or data.range: {fits[0]} for {activation}" if fits else ""
+        fits = [_words(known) for known, name in ACTIVATION_OF_RANGE.items() if name == activation and known is not None]
+        other = f", or write data.range: {fits[0]}" if fits and facts.bounded is not False else ""
         clash = f"the generator ends with {activation}, but data.range is {_words(data_range)}, which needs {wanted}"
         yield ("generator",), f"{clash}; let it end with {wanted}{other}"
 

@@ -32,7 +32,7 @@ class _Dumper(yaml.SafeDumper):
 scalars.add_resolvers(_Dumper)  # behind those of YAML 1.1: text that means a number or a boolean in either is quoted
 
 
-def _represent_float(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
+def _represent_float(dumper: Any, value: float) -> yaml.ScalarNode:
     """As PyYAML's, but integers beyond 1e16, which repr() writes as 1e+16, get a dot: a float for readers of YAML 1.1 too."""
     text = repr(value).replace("inf", ".inf").replace("nan", ".nan")
     mantissa, e, exponent = text.partition("e")
@@ -50,7 +50,7 @@ def dump_yaml(tree: Any) -> str:
 
 
 def resolved_tree(spec: Spec, base_dir: Path) -> dict[str, Any]:
-    """The spec with every default and absolute paths: of data and plugins from `base_dir`, of output from the current directory."""
+    """The spec with every default and absolute paths: data and plugins from `base_dir`, output from the current directory."""
     tree = to_tree(spec)
     _make_absolute(tree, base_dir)
     tree["output"]["dir"] = os.path.abspath(os.path.expanduser(tree["output"]["dir"]))
@@ -59,12 +59,16 @@ def resolved_tree(spec: Spec, base_dir: Path) -> dict[str, Any]:
 
 
 def _make_absolute(tree: Any, base_dir: Path) -> None:
-    """Settings named `path`, and `labels` that name a file, wherever a component has them."""
+    """Settings named `path` or `..._path`, and `labels` that name a file, wherever a component has them."""
     for key, value in _items(tree):
-        if isinstance(value, str) and (key == "path" or (key == "labels" and value != "folders")):
+        if isinstance(value, str) and _is_path(str(key), value):
             tree[key] = _absolute(value, base_dir)
         else:
             _make_absolute(value, base_dir)
+
+
+def _is_path(key: str, value: str) -> bool:
+    return key == "path" or key.endswith("_path") or (key == "labels" and value != "folders")
 
 
 def _items(tree: Any) -> list[tuple[Any, Any]]:

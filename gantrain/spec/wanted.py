@@ -12,6 +12,8 @@ from gantrain.spec.fields import Slot, slot_of
 
 def wanted(slot: Slot) -> str:
     """What may be written here, in words."""
+    if slot.words is not None:
+        return slot.words
     if slot.kind is not None:
         return (
             f"the name of a {slot.kind} ({', '.join(registry.names(slot.kind)) or 'none is registered'}), or {{name: ..., ...}}"

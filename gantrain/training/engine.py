@@ -47,10 +47,12 @@ class Engine:
 
     def _many_steps(self, iterator: Iterator[dict[str, Tensor]]) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
         def body(done: Tensor, fine: Tensor, wait: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-            del fine
-            asked = tf.timestamp()
-            batches = [next(iterator) for _ in range(self._batches_per_step)]
-            wait += tf.timestamp() - asked
+            with tf.control_dependencies([done, fine]):
+                asked = tf.timestamp()
+            with tf.control_dependencies([asked]):
+                batches = [next(iterator) for _ in range(self._batches_per_step)]
+            with tf.control_dependencies(tf.nest.flatten(batches)):
+                wait += tf.timestamp() - asked
             return done + 1, self._one_step(batches), wait
 
         def many_steps(steps: Tensor) -> tuple[Tensor, Tensor]:

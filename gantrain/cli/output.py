@@ -1,0 +1,91 @@
+"""The only place that prints: results to stdout, everything else to stderr; and the one mapping from errors to exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from gantrain.errors import GantrainError
+
+if TYPE_CHECKING:  # `--help` does not need the spec
+    from gantrain.spec.problems import Problem
+
+BUG = 1
+INTERRUPTED = 130  # 128 + SIGINT
+PIPE_CLOSED = 141  # 128 + SIGPIPE, as a shell reports it for `gantrain list | head -1`
+REPORT = "This is a bug in gantrain. Please report it with the lines above and the command you typed."
+
+
+def echo(text: str = "") -> None:
+    """A result, to stdout."""
+    _write(sys.stdout, text)
+
+
+def warn(text: str) -> None:
+    """A warning, to stderr."""
+    _write(sys.stderr, text)
+
+
+def error(text: str) -> None:
+    """An error, to stderr."""
+    _write(sys.stderr, text)
+
+
+def show_problems(problems: Iterable[Problem]) -> None:
+    """Warnings and notes of a spec that can be used, one line each, to stderr."""
+    for problem in problems:
+        warn(str(problem))
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """A terminal that cannot show a character gets an escape instead of a UnicodeEncodeError."""
+    encoding = stream.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+
+
+def run_command(command: Callable[[], object]) -> int:
+    """Run a command and turn its outcome into an exit code; only bugs of ours show a traceback."""
+    try:
+        result = command()
+    except Exception as problem:  # every outcome must become an exit code
+        return _code_of(problem)
+    except KeyboardInterrupt:
+        return _stopped()
+    return result if isinstance(result, int) else 0
+
+
+def _code_of(problem: Exception) -> int:
+    if isinstance(problem, GantrainError):
+        error(_with_prefix(str(problem)))
+        return problem.exit_code
+    if isinstance(problem, click.ClickException):
+        problem.show()
+        return 2
+    if isinstance(problem, click.exceptions.Abort):
+        return _stopped()
+    if isinstance(problem, BrokenPipeError):
+        return _pipe_closed()
+    import traceback
+
+    error("".join(traceback.format_exception(problem)) + REPORT)
+    return BUG
+
+
+def _with_prefix(message: str) -> str:
+    """Problems of a spec say `error` themselves, with their position in front."""
+    return message if ": error [" in message or not message else f"error: {message}"
+
+
+def _stopped() -> int:
+    error("stopped")
+    return INTERRUPTED
+
+
+def _pipe_closed() -> int:
+    """The reader went away. Python would complain once more when it flushes stdout at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE_CLOSED

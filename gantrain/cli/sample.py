@@ -1,0 +1,55 @@
+"""`gantrain sample`: draw from a run or a checkpoint."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from gantrain.cli import output
+from gantrain.errors import UsageError
+
+
+def _layout(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    del context, parameter
+    if value is None:
+        return None
+    match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", value)
+    if match is None:
+        raise click.BadParameter("write rows x columns, such as 4x8")
+    return int(match[1]), int(match[2])
+
+
+@click.command("sample", short_help="Draw from a run or a checkpoint.")
+@click.argument("checkpoint", type=click.Path(path_type=Path))
+@click.option("--count", type=click.IntRange(min=1), help="How many; 64, or as many as --grid holds.")
+@click.option("--seed", type=click.IntRange(min=0, max=2**63 - 1), default=0, show_default=True, help="Image i depends only on (seed, i).")
+@click.option("--out", type=click.Path(path_type=Path), help="File, or directory for --as images; named by run, step and seed without it.")
+@click.option("--as", "form", type=click.Choice(["grid", "images", "npz"]), default="grid", show_default=True)
+@click.option("--grid", "layout", metavar="RxC", callback=_layout, help="Rows x columns of the grid.")
+@click.option("--class", "class_name", metavar="NAME", help="Draw this class only (conditional generators).")
+@click.option("--weights", type=click.Choice(["ema", "raw"]), help="Moving average (default where there is one) or last weights.")
+@click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Caps memory; changes at most the last bits.")
+@click.option("--allow-plugins", is_flag=True, help="Run the code of the run's plugins.")
+def command(checkpoint: Path, out: Path | None, allow_plugins: bool, **wishes: object) -> None:
+    """Draw from CHECKPOINT: a run directory (its latest good checkpoint) or one checkpoint directory."""
+    from gantrain.startup import start_tensorflow
+
+    start_tensorflow("auto")
+    from gantrain.drawing import Drawing, find_checkpoint
+    from gantrain.spec.parse import read_resolved
+
+    path = find_checkpoint(checkpoint, output.warn)
+    spec = read_resolved(path / "spec.resolved.yaml", allow_plugins=allow_plugins)
+    files = Drawing(path, spec, _wish(**wishes)).write(out)  # type: ignore[arg-type]
+    output.echo(str(files[0]) if len(files) == 1 else f"{len(files)} files in {files[0].parent}")
+
+
+def _wish(count: int | None, layout: tuple[int, int] | None, **rest: object):
+    from gantrain.drawing import Wish
+
+    cells = layout[0] * layout[1] if layout else None
+    if cells is not None and count is not None and count > cells:
+        raise UsageError(f"--grid {layout[0]}x{layout[1]} holds {cells} pictures, --count asks for {count}")  # type: ignore[index]
+    return Wish(count=count or cells or 64, layout=layout, **rest)  # type: ignore[arg-type]

@@ -1,0 +1,139 @@
+"""The stages of `sample`: a checkpoint becomes a generator, seeds become outputs, outputs become files."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gantrain import checkpoint
+from gantrain.data.transforms import RangeTransform
+from gantrain.errors import RunError, UsageError
+from gantrain.experiment import build_net, build_sampler
+from gantrain.manifest import Manifest
+from gantrain.pictures import Pictures
+from gantrain.rundir.files import os_errors_explained, write_atomically
+from gantrain.rundir.grid import best_layout, write_png
+from gantrain.spec.model import Spec
+
+WEIGHTS = {"ema": "ema", "raw": "generator"}  # word on the command line -> role in the state
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to draw: `layout` is (rows, columns) of a grid; `class_name` None takes the classes in turn; `weights` None prefers ema."""
+
+    count: int
+    seed: int
+    form: str  # grid | images | npz
+    layout: tuple[int, int] | None
+    class_name: str | None
+    weights: str | None
+    batch_size: int
+
+
+class Drawing:
+    """Draws from one checkpoint. Nothing structural is asked of the user: the checkpoint carries its spec and the facts of its data."""
+
+    def __init__(self, path: Path, spec: Spec, wish: Wish) -> None:
+        self._path = path
+        self._spec = spec
+        self._wish = wish
+        self._manifest: Manifest = checkpoint.verify(path)
+        data = self._manifest.data
+        self._pictures = Pictures(RangeTransform(data.source_range, data.network_range), data.shape)
+
+    def outputs(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Network outputs [n,*shape] float32 and the classes asked for [n] int64, or None. Raises UsageError, RunError."""
+        labels = self._labels()
+        net = build_net(self._spec, "generator", self._manifest.data, role=self._role())
+        checkpoint.restore_part(self._path, net.variables, self._role())
+        sampler = build_sampler(self._spec, net.model, self._manifest.data, self._wish.batch_size)
+        return sampler.draw(self._wish.seed, self._wish.count, labels), labels
+
+    def write(self, out: Path | None) -> list[Path]:
+        """Draw and write; the files, in order. Raises UsageError for a form that this data has not."""
+        if self._wish.form != "npz" and not self._pictures.drawable:
+            raise UsageError(f"examples of shape {list(self._manifest.data.shape)} are not pictures; use --as npz")
+        outputs, labels = self.outputs()
+        target = out or Path(self.default_name())
+        with os_errors_explained("write", target):
+            (target if self._wish.form == "images" else target.parent).mkdir(parents=True, exist_ok=True)
+        return {"grid": self._grid, "images": self._images, "npz": self._npz}[self._wish.form](target, outputs, labels)
+
+    def default_name(self) -> str:
+        """Where it goes without --out: named by run, step and seed, in the current directory."""
+        run = self._path.parent.parent.name if self._path.parent.name == "checkpoints" else self._spec.name
+        stem = f"{run}-step-{self._manifest.step:08d}-seed-{self._wish.seed}"
+        return stem + {"grid": ".png", "images": "", "npz": ".npz"}[self._wish.form]
+
+    # ---------------------------------------------------------------- the three forms
+
+    def _grid(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
+        del labels
+        write_png(target, self._pictures.picture(outputs, self._wish.layout or best_layout(len(outputs))))
+        return [target]
+
+    def _images(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
+        if len(self._manifest.data.shape) != 3:
+            raise UsageError("single points are no pictures; use --as grid or --as npz")
+        del labels
+        width = max(5, len(str(len(outputs) - 1)))
+        paths = [target / f"{index:0{width}d}.png" for index in range(len(outputs))]
+        for path, image in zip(paths, self._pictures.transform.to_uint8(outputs), strict=True):
+            write_png(path, image)
+        return paths
+
+    def _npz(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
+        """`samples` in the units of the data, clipped to its range where it has one; pictures that were uint8 are uint8."""
+        transform = self._pictures.transform
+        values = transform.to_uint8(outputs) if transform.source == (0.0, 255.0) else transform.inverse(outputs)
+        arrays = {"samples": values, "facts": np.array(json.dumps(self._facts()))}
+        if labels is not None:
+            arrays["labels"] = labels
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **arrays)
+        write_atomically(target, buffer.getvalue())
+        return [target]
+
+    def _facts(self) -> dict[str, object]:
+        facts: dict[str, object] = {"seed": self._wish.seed, "weights": self._role(), "step": self._manifest.step}
+        facts["range"] = self._manifest.data.source_range
+        if self._wish.batch_size != 64:
+            facts["batch_size"] = self._wish.batch_size  # the last bits of the values depend on it
+        return facts
+
+    # ---------------------------------------------------------------- what the user asked for
+
+    def _role(self) -> str:
+        if self._wish.weights == "ema" and self._spec.training.ema is None:
+            raise UsageError("this run has no moving average (training.ema is null); use --weights raw")
+        return WEIGHTS[self._wish.weights or ("raw" if self._spec.training.ema is None else "ema")]
+
+    def _labels(self) -> np.ndarray | None:
+        names = self._manifest.data.class_names
+        if not self._spec.generator.uses_labels():
+            if self._wish.class_name is not None:
+                raise UsageError("--class: this generator does not read labels (generator.conditioning is null)")
+            return None
+        if self._wish.class_name is None:
+            return np.arange(self._wish.count, dtype=np.int64) % len(names)
+        if self._wish.class_name not in names:
+            raise UsageError(f"--class {self._wish.class_name}: no such class; known are: {', '.join(names)}")
+        return np.full(self._wish.count, names.index(self._wish.class_name), np.int64)
+
+
+def find_checkpoint(path: Path, warn: Callable[[str], None]) -> Path:
+    """A checkpoint directory as it is, or the newest good one of a run directory. Raises RunError if `path` is neither."""
+    if path.name.startswith("step-") or (path / "manifest.json").exists():
+        return path
+    if not path.is_dir():
+        raise RunError(f"there is no run directory or checkpoint {path}; check the path")
+    found = checkpoint.latest_good(path / "checkpoints", warn)
+    if found is None:
+        raise RunError(f"{path} has no checkpoint; give a run directory that `gantrain fit` made, or one of its checkpoints/step-*")
+    return found[0]
