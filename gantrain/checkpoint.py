@@ -88,9 +88,13 @@ def all_checkpoints(folder: Path) -> list[tuple[int, Path]]:
     return sorted((int(match[1]), path) for match, path in matches if match)
 
 
-def prune(folder: Path, keep_last: int) -> None:
-    """Delete all but the newest `keep_last` checkpoints. Raises RunError."""
-    for _, path in all_checkpoints(folder)[:-keep_last]:
+def prune(folder: Path, keep_last: int, newest: int) -> None:
+    """Delete all but `keep_last` of the checkpoints up to step `newest`, the one just written. Raises RunError.
+
+    Later ones are damaged (the run fell back behind them); they neither count as kept nor are they deleted.
+    """
+    written = [path for step, path in all_checkpoints(folder) if step <= newest]
+    for path in written[:-keep_last]:
         with os_errors_explained("delete the old checkpoint", path):
             shutil.rmtree(path)
 

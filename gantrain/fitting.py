@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-from gantrain import plugins, runs
+from gantrain import kept_plugins, runs
 from gantrain.data.order import epoch_of
 from gantrain.experiment import Experiment, build, open_source
 from gantrain.pictures import Pictures, spread
@@ -144,7 +144,7 @@ class Fitting:
             progress=experiment.progress,
             state=experiment.state,
             data=experiment.data_facts,
-            resolved_yaml=dump_yaml(self._tree()),
+            resolved_yaml=dump_yaml(self._tree(kept_plugins.FROM_CHECKPOINT)),
             draw=draw,
             epoch_of=lambda step: epoch_of(step * updates, self._source.length, self.spec.data),
             images_per_step=experiment.images_per_step,
@@ -158,11 +158,14 @@ class Fitting:
     def _pictures(self) -> Pictures:
         return Pictures.of(self._experiment.transform, self._source)
 
-    def _tree(self) -> dict[str, Any]:
-        return resolved_tree(self.spec, self._loaded.base_dir)
+    def _tree(self, place: str = kept_plugins.FROM_RUN) -> dict[str, Any]:
+        tree = resolved_tree(self.spec, self._loaded.base_dir)
+        return kept_plugins.with_kept_plugins(tree, self._loaded.plugins, place)
 
     def _write_specs(self, run: RunDirectory) -> None:
-        runs.write_specs(run, self._loaded.text, dump_yaml(self._tree()))
+        kept_plugins.keep(run, self._loaded.plugins)
+        resumed_by_name = self._loaded.base_dir.resolve() == run.path.resolve()  # then the text is the run's own resolved spec
+        runs.write_specs(run, None if resumed_by_name else self._loaded.text, dump_yaml(self._tree()))
 
 
 def _net(experiment: Experiment, name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 if TYPE_CHECKING:  # the annotations of `Source` need it, `validate-config` does not: 0.1 s
     import numpy as np
@@ -143,7 +143,7 @@ class PenaltySettings(Settings):
     """Builder: (settings) -> Penalty, called as penalty(PenaltyContext) -> [B], added to the discriminator's loss."""
 
     weight: float = 1.0  # factor of the mean over the batch
-    every: int = 1  # applied each n-th step, with n times the weight (lazy regularisation)
+    every: Annotated[int, Field(ge=1)] = 1  # applied each n-th step, with n times the weight (lazy regularisation)
 
 
 @dataclass(frozen=True)

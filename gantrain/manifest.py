@@ -62,7 +62,7 @@ class Manifest(_Part):
             tree: Any = json.loads(text)
             proof = tree.pop("sha256")
             manifest = cls.model_validate(tree)
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise RunError(f"{path} is damaged or of another gantrain version: {_first(error)}") from error
         if proof != _digest(manifest.model_dump(mode="json")):
             raise RunError(f"{path} is damaged: its contents changed after it was written")

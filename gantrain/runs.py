@@ -122,9 +122,10 @@ def versions() -> Versions:
     )
 
 
-def write_specs(run: RunDirectory, text: str, resolved_yaml: str) -> None:
-    """spec.yaml as the user wrote it, and spec.resolved.yaml."""
-    write_atomically(run.spec_path, text)
+def write_specs(run: RunDirectory, text: str | None, resolved_yaml: str) -> None:
+    """spec.yaml as the user wrote it (None keeps the one that is there), and spec.resolved.yaml."""
+    if text is not None:
+        write_atomically(run.spec_path, text)
     write_atomically(run.resolved_path, resolved_yaml)
 
 

@@ -39,14 +39,14 @@ def stable_paths(paths: list[str], net_name: str) -> list[str]:
 def _stable_parts(parts: list[str], seen: dict[tuple[str, str], dict[str, int]]) -> list[str]:
     stable: list[str] = []
     parent = ""
-    for part in parts[:-1]:
+    for part in parts:  # the last one too: a weight without a name is `variable_7`
         match = _AUTOMATIC.match(part)
         stem = match["stem"] if match else part
         numbers = seen.setdefault((parent, stem), {})
         number = numbers.setdefault(part, len(numbers))
         stable.append(f"{stem}_{number}" if number else stem)
         parent += "/" + part
-    return [*stable, parts[-1]]
+    return stable
 
 
 def unique(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -27,12 +27,14 @@ def build(folder: str) -> set[str]:
 
 
 def main() -> None:
-    """Exit with a message if something is missing."""
+    """Exit with a message if something is missing or left over from an earlier build."""
     with tempfile.TemporaryDirectory() as folder:
         names = build(folder)
     wanted = expected()
     if missing := sorted(wanted - names):
         sys.exit(f"not in the wheel: {', '.join(missing)}")
+    if surplus := sorted(name for name in names - wanted if name.startswith("gantrain/")):
+        sys.exit(f"in the wheel but not in the tree, remove build/: {', '.join(surplus)}")
     if not any(name.endswith(".npz") for name in wanted):
         sys.exit("gantrain/data/files holds no .npz: the packaged data sets are gone")
     sys.stdout.write(f"wheel: {len(wanted)} files, none missing\n")

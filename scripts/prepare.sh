@@ -42,14 +42,14 @@ install() {
 }
 
 make_venv() {
-    local python
-    if [[ -e $venv/.made-by-gantrain ]] && ! works "$venv/bin/python"; then
-        rm -rf "$venv" # ours, and half-made or left behind by a Python that is gone
+    local python mark=$venv/.made-by-gantrain
+    if [[ -e $mark ]] && { [[ $(<"$mark") != "$root" ]] || ! works "$venv/bin/python"; }; then
+        rm -rf "$venv" # ours, and moved, half-made, or left behind by a Python that is gone
     fi
     if [[ -z $(ls -A "$venv" 2>/dev/null) ]]; then
         python=$(find_python)
         mkdir -p "$venv"
-        touch "$venv/.made-by-gantrain"
+        echo "$root" >"$mark"
         "$python" -m venv "$venv" || die "$python -m venv failed; on Debian and Ubuntu: apt install python3-venv"
     elif ! works "$venv/bin/python"; then
         die "$venv is not a virtual environment of Python 3.11 to 3.13 with pip; move it away and run this again"

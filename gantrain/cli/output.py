@@ -20,6 +20,10 @@ PIPE_CLOSED = 141  # 128 + SIGPIPE, as a shell reports it for `gantrain list | h
 REPORT = "This is a bug in gantrain. Please report it with the lines above and the command you typed."
 
 
+class PipeClosed(Exception):
+    """The reader of our output went away. Not an OSError: click would end with 1 for that, our code for a bug."""
+
+
 def echo(text: str = "") -> None:
     """A result, to stdout."""
     _write(sys.stdout, text)
@@ -44,7 +48,10 @@ def show_problems(problems: Iterable[Problem]) -> None:
 def _write(stream: TextIO, text: str) -> None:
     """A terminal that cannot show a character gets an escape instead of a UnicodeEncodeError."""
     encoding = stream.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+    try:
+        print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+    except BrokenPipeError:
+        raise PipeClosed from None
 
 
 def run_command(command: Callable[[], object]) -> int:
@@ -67,7 +74,7 @@ def _code_of(problem: Exception) -> int:
         return 2
     if isinstance(problem, click.exceptions.Abort):
         return _stopped()
-    if isinstance(problem, BrokenPipeError):
+    if isinstance(problem, PipeClosed):
         return _pipe_closed()
     import traceback
 

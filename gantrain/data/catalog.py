@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, model_validator
 
-from gantrain.data import headers, scan
+from gantrain.data import scan
 from gantrain.interfaces import Range, SourceFacts, SourceSettings
 from gantrain.registry import register
 
@@ -40,7 +40,7 @@ class FashionSample(SourceSettings):
 
     def peek(self, base_dir: Path) -> SourceFacts:  # noqa: ARG002
         """Known figures of the packaged file."""
-        return SourceFacts((28, 28, 1), FASHION_LENGTHS[self.split], len(FASHION_CLASSES))
+        return SourceFacts((28, 28, 1), FASHION_LENGTHS[self.split], len(FASHION_CLASSES), bounded=True)
 
 
 @register("source", "digits", build="gantrain.data.packaged:digits")
@@ -49,7 +49,7 @@ class Digits(SourceSettings):
 
     def peek(self, base_dir: Path) -> SourceFacts:  # noqa: ARG002
         """Known figures of the packaged file."""
-        return SourceFacts((8, 8, 1), DIGITS_LENGTH, 10)
+        return SourceFacts((8, 8, 1), DIGITS_LENGTH, 10, bounded=True)
 
 
 @register("source", "image_folder", build="gantrain.data.image_folder:build")
@@ -70,11 +70,11 @@ class ImageFolder(SourceSettings):
         """Counts file names; stops at 50,000 entries or after 0.2 s and says so."""
         found = scan.scan(base_dir / Path(self.path).expanduser(), scan.QUICK)
         classes = scan.class_names(found) if self.labels else ()
-        notes = (f"listed {found.entries:,} names in {found.root} and stopped; the rest is counted at the start of fit",)
-        length = len(found.names) if found.complete else None
-        return SourceFacts(
-            (self.height, self.width, self.channels), length, len(classes) or None, () if found.complete else notes
-        )
+        shape, num_classes = (self.height, self.width, self.channels), len(classes) or None
+        if found.complete:
+            return SourceFacts(shape, len(found.names), num_classes, bounded=True)
+        note = f"listed {found.entries:,} names in {found.root} and stopped; the rest is counted at the start of fit"
+        return SourceFacts(shape, None, num_classes, (note,), bounded=True)
 
 
 @register("source", "arrays", build="gantrain.data.arrays:build")
@@ -97,6 +97,8 @@ class Arrays(SourceSettings):
 
     def peek(self, base_dir: Path) -> SourceFacts:
         """Reads the file's header; of the data only the labels."""
+        from gantrain.data import headers  # needs numpy: 0.1 s that other sources do not pay
+
         return headers.facts(headers.Places.of(self, base_dir), self.value_range)
 
 

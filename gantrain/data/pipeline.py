@@ -31,7 +31,9 @@ def batches(
     Raises UsageError for flips of vectors, labels that are missing, or a batch that can never be filled.
     """
     _check(source, data, with_labels)
-    fetch = _fetch_from_memory(source.in_memory) if source.in_memory is not None else _fetch_by_load(source, batch_axis(data))
+    fetch = (
+        _fetch_from_memory(source, source.in_memory) if source.in_memory is not None else _fetch_by_load(source, batch_axis(data))
+    )
     labels = _on_cpu(source.labels) if with_labels and source.labels is not None else None
 
     def finish(element: Element) -> Element:
@@ -60,8 +62,8 @@ def _on_cpu(array: np.ndarray) -> Tensor:
         return tf.constant(array)
 
 
-def _fetch_from_memory(array: np.ndarray) -> Callable[[Tensor], Tensor]:
-    values = _on_cpu(array)
+def _fetch_from_memory(source: Source, array: np.ndarray) -> Callable[[Tensor], Tensor]:
+    values = _on_cpu(_checked(array, (source.length, *source.shape), array.dtype))
     return lambda index: tf.gather(values, index)
 
 
@@ -80,6 +82,8 @@ def _fetch_by_load(source: Source, batch: int | None) -> Callable[[Tensor], Tens
 
 def _checked(values: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """What a source gave, if it is what a source must give."""
+    if values.dtype not in (np.uint8, np.float32):
+        raise DataError(f"the source gave {values.dtype}; uint8 or float32 is wanted: correct its `load`")
     if values.shape != shape or values.dtype != dtype:
         raise DataError(f"the source gave {values.dtype} {values.shape} instead of {dtype} {shape}; correct its `load`")
     if values.dtype != np.uint8 and not np.isfinite(values).all():
@@ -94,7 +98,7 @@ def _kept_for_later() -> Iterator[None]:
     except GantrainError as error:
         marker = f"gantrain-failure-{next(_numbers)};"
         _failures[marker] = error
-        raise RuntimeError(marker) from error
+        raise RuntimeError(marker) from None  # TensorFlow logs what it can see of it
 
 
 @contextmanager

@@ -36,6 +36,7 @@ class Scan:
 
     root: Path
     names: tuple[str, ...]
+    folders: tuple[str, ...]  # directly under `root`, sorted
     entries: int  # names seen, whatever they are
     complete: bool
 
@@ -50,14 +51,22 @@ class _Walk:
     cut: bool = False
     seen: set[tuple[int, int]] = field(default_factory=set)
     folders: deque[str] = field(default_factory=deque)
+    top: list[str] = field(default_factory=list)
     links: deque[str] = field(default_factory=deque)  # after all real folders: a link never takes a real folder's place
 
     def may_go_on(self) -> bool:
         """Counts one entry, and says whether it is within the limits."""
-        self.entries += 1
-        late = self.entries % 256 == 0 and time.monotonic() - self.started > self.limits.seconds
-        self.cut = self.cut or late or self.entries > self.limits.entries
+        if self.is_late() or self.entries >= self.limits.entries:
+            self.cut = True
+        else:
+            self.entries += 1
         return not self.cut
+
+    def is_late(self) -> bool:
+        """Whether the time is up; then the walk is cut."""
+        late = time.monotonic() - self.started > self.limits.seconds
+        self.cut = self.cut or late
+        return late
 
 
 def scan(root: Path, limits: Limits = NO_LIMITS) -> Scan:
@@ -70,7 +79,7 @@ def scan(root: Path, limits: Limits = NO_LIMITS) -> Scan:
         raise DataError(
             f"folder {root} holds no pictures ({seen}); put {', '.join(SUFFIXES)} files there or correct data.source.path"
         )
-    return Scan(root, tuple(names), walk.entries, not walk.cut)
+    return Scan(root, tuple(names), tuple(walk.top), walk.entries, not walk.cut)
 
 
 def _check_folder(root: Path) -> None:
@@ -89,29 +98,27 @@ def _pictures(root: Path, walk: _Walk) -> Iterator[str]:
 
 
 def _pictures_in(root: Path, folder: str, walk: _Walk) -> Iterator[str]:
-    if not _first_visit(root / folder, walk):
-        return
-    for entry in _sorted_entries(root / folder, walk):
+    for entry in _new_entries(root / folder, walk):
         name = f"{folder}/{entry.name}" if folder else entry.name
         if _is_ignored(entry.name):
             continue
+        if walk.is_late():
+            return
         if entry.is_dir():
+            walk.top += [] if folder else [name]
             (walk.links if entry.is_symlink() else walk.folders).append(name)
         elif entry.name.lower().endswith(SUFFIXES):
             yield name
 
 
-def _first_visit(folder: Path, walk: _Walk) -> bool:
-    status = os.stat(folder)
-    identity = (status.st_dev, status.st_ino)
-    if identity in walk.seen:
-        return False
-    walk.seen.add(identity)
-    return True
-
-
-def _sorted_entries(folder: Path, walk: _Walk) -> list[os.DirEntry[str]]:
+def _new_entries(folder: Path, walk: _Walk) -> list[os.DirEntry[str]]:
+    """Entries of a folder, sorted; none if the folder was listed before."""
     try:
+        status = os.stat(folder)
+        identity = (status.st_dev, status.st_ino)
+        if identity in walk.seen:
+            return []
+        walk.seen.add(identity)
         with os.scandir(folder) as entries:
             return sorted(takewhile(lambda _: walk.may_go_on(), entries), key=lambda entry: entry.name)
     except OSError as error:
@@ -123,14 +130,17 @@ def _is_ignored(name: str) -> bool:
 
 
 def class_names(found: Scan) -> tuple[str, ...]:
-    """Top-level folders that hold pictures, sorted. Raises DataError for a picture outside of them."""
+    """Top-level folders that hold pictures, sorted; after a look that was cut, all top-level folders.
+
+    Raises DataError for a picture outside of them.
+    """
     stray = [name for name in found.names if "/" not in name]
     if stray:
         raise DataError(
             f"labels: folders needs each picture of {found.root} in a folder named after its class, but {len(stray)} "
             f"lie outside, such as {printable(stray[0])}; move them or write labels: null"
         )
-    return tuple(sorted({name.split("/")[0] for name in found.names}))
+    return tuple(sorted({name.split("/")[0] for name in found.names})) if found.complete else found.folders
 
 
 def printable(name: str) -> str:

@@ -21,8 +21,8 @@ EPSILON = 1.001e-5
 class BatchNorm(keras.layers.Layer):
     """y = gamma (x - mean) / sqrt(variance + epsilon) + beta over the last axis of x [B,C] or [B,H,W,C] (Ioffe and Szegedy 2015).
 
-    training=True takes mean and variance of this batch, and moves the moving ones once per call (the variance towards the unbiased
-    one, with n - 1); training=False takes the moving ones. Statistics, gamma and beta are float32 under every policy.
+    training=True takes mean and variance of this batch, and moves the moving ones once per call (the variance towards the
+    unbiased one, with n - 1); training=False takes the moving ones. Statistics, gamma and beta are float32 under every policy.
 
     The default momentum is 0.9: runs of a few thousand steps are the common case, and with 0.9 the moving statistics describe
     about the last ten steps (Keras' 0.99: the last hundred, in which the weights of a young net change much). Their noise does

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gantrain.errors import RunError
-from gantrain.rundir.files import is_temporary, os_errors_explained, remove_leftovers, sync_folder, write_atomically
+from gantrain.rundir.files import is_temporary, os_errors_explained, remove_leftovers, sync_folder
 from gantrain.rundir.lock import LOCK_NAME, is_locked
 from gantrain.rundir.record import RunRecord
-
-__all__ = ["RunDirectory", "unfinished_runs", "write_atomically"]
 
 _OURS = frozenset(
     {"spec.yaml", "spec.resolved.yaml", "run.json", "log.txt", "metrics.jsonl", "samples", "checkpoints", "plugins", LOCK_NAME}

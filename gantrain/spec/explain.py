@@ -16,7 +16,7 @@ from gantrain.spec.wanted import wanted
 from gantrain.spec.words import did_you_mean, shown
 
 _RANGE_TYPES = ("greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number", "too_short", "too_long")
-_RANGE_TYPES += ("string_pattern_mismatch", "string_too_long", "string_too_short")
+_TEXT_RANGE_TYPES = ("string_pattern_mismatch", "string_too_long", "string_too_short")
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,10 @@ def _problem(case: _Case, root: type[BaseModel], tree: Any, positions: Positions
     if case.kind == "missing" and isinstance(case.error["loc"][-1], str):
         message = f"{dotted(case.path)} is missing; write {wanted(case.found.slot)}"
         return problem_at(positions.of_value(case.path), "missing-key", message, case.path)
+    if case.kind == "missing":  # a position in a list of fixed length
+        case = _Case(case.error, find_slot(root, tree, case.error["loc"][:-1]))
     rule, message = _words(case)
-    path = case.path[:-1] if case.kind == "missing" else case.path
-    return problem_at(positions.of_value(path), rule, message, path)
+    return problem_at(positions.of_value(case.path), rule, message, case.path)
 
 
 def _unknown_key(case: _Case, root: type[BaseModel], tree: Any, positions: Positions) -> Problem:
@@ -81,9 +82,13 @@ def _words(case: _Case) -> tuple[str, str]:
     choices = _choices(case.found)
     if isinstance(value, str) and choices and case.kind != "finite_number":
         return "unknown-name", f"{name} is {value}; {did_you_mean(value, choices)} ({wanted(case.found.slot)})"
-    rule = "out-of-range" if case.kind in _RANGE_TYPES or (choices and not isinstance(value, dict | list)) else "wrong-type"
+    rule = (
+        "out-of-range"
+        if case.kind in (*_RANGE_TYPES, *_TEXT_RANGE_TYPES) or (choices and not isinstance(value, dict | list))
+        else "wrong-type"
+    )
     if case.kind == "missing":
-        return "wrong-type", f"{dotted(case.path[:-1])} has too few values; one more is wanted: {wanted(case.found.slot)}"
+        return "wrong-type", f"{name} has too few values; write {wanted(case.found.slot)}"
     return rule, f"{name} is {shown(value)}; write {wanted(case.found.slot)}"
 
 

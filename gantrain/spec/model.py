@@ -22,7 +22,6 @@ from gantrain.spec.component import Component, named
 Positive = Annotated[int, Field(ge=1)]
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"  # a directory's name on every system
 NAME_WORDS = "text of at most 100 letters, digits, '.', '_' and '-', that starts with a letter, a digit or '_'"
-NotNegative = Annotated[int, Field(ge=0)]
 
 
 class Augment(Settings):

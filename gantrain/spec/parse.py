@@ -15,16 +15,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from gantrain import plugins
-from gantrain.errors import DataError, UsageError
+from gantrain.errors import UsageError
 from gantrain.interfaces import SourceFacts
 from gantrain.spec import rules
 from gantrain.spec.explain import explain
+from gantrain.spec.judging import judged, located
 from gantrain.spec.loading import LoadedTree, load_text, read_text
 from gantrain.spec.model import Spec
 from gantrain.spec.overrides import apply_overrides
-from gantrain.spec.plain import as_list, as_mapping, at_path, item
+from gantrain.spec.plain import as_list, as_mapping, item
 from gantrain.spec.positions import Positions
-from gantrain.spec.problems import Place, Problem, SpecError, SpecPath, in_order, problem_at
+from gantrain.spec.problems import Problem, SpecError, in_order, problem_at
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,13 @@ def read_resolved(path: Path, *, allow_plugins: bool = False) -> Spec:
     return spec_from_tree(loaded.tree, file=str(path), allow_plugins=allow_plugins)
 
 
+def require(loaded: LoadedSpec, facts: SourceFacts) -> None:
+    """Judge the rules again with the full facts of an opened source, for what `peek` could not tell. Raises SpecError."""
+    problems = [located(finding, loaded.positions) for finding in rules.judge(loaded.spec, facts)]
+    if any(problem.severity == "error" for problem in problems):
+        raise SpecError(problems)
+
+
 # ---------------------------------------------------------------- stages
 
 
@@ -87,8 +95,8 @@ def _checked(loaded: LoadedTree, text: str, file: Path, overrides: Sequence[str]
     tree.setdefault("name", default_name(file))
     used = _load_plugins(loaded, file.parent, allow_plugins)
     spec, problems = _validated(loaded)
-    judged, facts = _judged(spec, loaded, problems, file.parent)
-    found = in_order([*loaded.problems, *problems, *judged])
+    findings, facts = judged(spec, loaded, problems, file.parent)
+    found = in_order([*loaded.problems, *problems, *findings])
     if spec is None or any(problem.severity == "error" for problem in found):
         raise SpecError(found)
     return LoadedSpec(spec, text, file.parent, tree, loaded.positions, found, facts, used)
@@ -117,61 +125,6 @@ def _validated(loaded: LoadedTree) -> tuple[Spec | None, list[Problem]]:
     try:
         return Spec.model_validate(loaded.tree), []
     except ValidationError as error:
-        refused = {problem.path for problem in loaded.problems}  # their values were left out: that is no second problem
+        refused = {problem.path for problem in loaded.problems if problem.rule == "yaml-syntax"}  # left out: no second problem
         found = explain(error, Spec, loaded.tree, loaded.positions)
-        return None, [problem for problem in found if problem.path not in refused]
-
-
-def _judged(
-    spec: Spec | None, loaded: LoadedTree, problems: list[Problem], base_dir: Path
-) -> tuple[list[Problem], SourceFacts | None]:
-    """Findings of the static rules. A spec with problems is judged without the keys they are about, if that is possible."""
-    bad = [problem.path for problem in problems]
-    judged = spec or _salvaged(loaded.tree, bad)
-    if judged is None:
-        return [], None
-    facts, unreadable = peek(judged, base_dir, loaded.positions)
-    found = [_located(finding, loaded.positions) for finding in rules.judge(judged, facts)]
-    related = [problem for problem in found if not any(path[: len(problem.path)] == problem.path for path in bad)]
-    return [*unreadable, *related], facts
-
-
-def _salvaged(tree: Any, bad: list[SpecPath]) -> Spec | None:
-    """The spec with the wrong keys left to their defaults, or None if it needs one of them."""
-    rest = copy.deepcopy(tree)
-    for path in bad:
-        container = as_mapping(at_path(rest, path[:-1]))
-        if path and container is not None:
-            container.pop(str(path[-1]), None)
-    try:
-        return Spec.model_validate(rest)
-    except ValidationError:
-        return None
-
-
-def _located(finding: rules.Finding, positions: Positions) -> Problem:
-    return problem_at(positions.of_value(finding.path), finding.rule, finding.message, finding.path, finding.severity)
-
-
-def peek(spec: Spec, base_dir: Path, positions: Positions) -> tuple[SourceFacts | None, list[Problem]]:
-    """What the source says of itself without decoding; what stops it is a problem at `data.source`."""
-    try:
-        return spec.data.source.peek(base_dir), []
-    except NotImplementedError:  # a plugin's source may not know anything before it is loaded
-        return None, []
-    except (DataError, OSError) as error:
-        return None, [problem_at(_source_place(positions), "source-unreadable", str(error), ("data", "source"))]
-    except Exception as error:  # a plugin's bug must not look like ours
-        message = f"the source failed with {type(error).__name__}: {error}"
-        return None, [problem_at(_source_place(positions), "source-unreadable", message, ("data", "source"))]
-
-
-def _source_place(positions: Positions) -> Place:
-    return positions.of_value(("data", "source"))
-
-
-def require(loaded: LoadedSpec, facts: SourceFacts) -> None:
-    """Judge the rules again with the full facts of an opened source, for what `peek` could not tell. Raises SpecError."""
-    problems = [_located(finding, loaded.positions) for finding in rules.judge(loaded.spec, facts)]
-    if any(problem.severity == "error" for problem in problems):
-        raise SpecError(problems)
+        return None, [problem for problem in found if not problem.path or problem.path not in refused]

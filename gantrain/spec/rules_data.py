@@ -51,7 +51,7 @@ def zero_steps(spec: Spec, facts: SourceFacts) -> Said:
         updates, batch = spec.training.discriminator_steps, spec.data.batch_size
         need = f"one step takes {updates} whole batches of {batch}" if updates > 1 else f"one step takes a batch of {batch}"
         message = (
-            f"{spec.training.epochs} epochs of {facts.length} examples are no step at all: {need}; write more epochs, or steps"
+            f"epochs: {spec.training.epochs} of {facts.length} examples is no step at all: {need}; write more epochs, or steps"
         )
         yield ("training", "epochs"), message
 

@@ -67,10 +67,9 @@ def wasserstein_unconstrained(spec: Spec, facts: SourceFacts) -> Said:
 def interval_exceeds_run(spec: Spec, facts: SourceFacts) -> Said:
     """Events that only come at the end."""
     steps = known_steps(spec, facts.length)
-    for key in ("log_every", "sample_every", "checkpoint_every"):
-        every: int = getattr(spec.output, key)
-        if steps and every > steps:
-            yield ("output", key), f"{key}: {every} is longer than the run of {steps} steps; it happens once, at the end"
+    late = [key for key in ("log_every", "sample_every", "checkpoint_every") if steps and getattr(spec.output, key) > steps]
+    if late:
+        yield ("output", late[0]), f"longer than the run of {steps} steps: {', '.join(late)}; that happens once, at the end"
 
 
 @rule("ema-longer-than-run", "warning")

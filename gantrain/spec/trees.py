@@ -41,6 +41,13 @@ def _represent_float(dumper: Any, value: float) -> yaml.ScalarNode:
     return dumper.represent_scalar(scalars.PREFIX + "float", mantissa + e + exponent)
 
 
+def _represent_text(dumper: Any, value: str) -> yaml.ScalarNode:
+    """As PyYAML's, but quoted where a line separator would be lost at the ends of plain text."""
+    style = '"' if any(character in value for character in "\x85\u2028\u2029\ufeff") else None
+    return dumper.represent_scalar(scalars.STRING, value, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
 _Dumper.add_representer(float, _represent_float)
 
 

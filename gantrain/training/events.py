@@ -53,4 +53,4 @@ class RunEvents:
         """Save, after metrics are on disk, and keep the newest ones."""
         MetricsLog(self.run.metrics_path).sync()
         checkpoint.save(self.run.checkpoints, step, self.state, self.resolved_yaml, self.data)
-        checkpoint.prune(self.run.checkpoints, self.keep_last)
+        checkpoint.prune(self.run.checkpoints, self.keep_last, step)

@@ -108,27 +108,28 @@ class GanStep:
 
     def _alternating(self, batch: Batch, number: Tensor, done: list[_Done]) -> StepResult:
         """The generator's loss goes through the already updated discriminator."""
+        fresh = self._fresh_fakes(batch, number)
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             self._generator_update.watch(tape)
             own = self._own_fakes(batch, number)
             with tape.stop_recording():
-                fakes = own if self._shared else self._fakes_for_discriminator(batch, number, "discriminator")
-                judged = self._judge(batch, fakes, number)
+                judged = self._judge(batch, fresh or own, number)
                 done = [*done, self._update_discriminator(judged, done)]
             loss = self._generator_loss(batch, own, judged.real)
         return self._finish(loss, self._generator_gradient(tape, loss), done, own)
 
     def _simultaneous(self, batch: Batch, number: Tensor, done: list[_Done]) -> StepResult:
         """Both gradients at the same weights; with shared fakes one discriminator forward on them serves both losses."""
+        fresh = self._fresh_fakes(batch, number)
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             self._generator_update.watch(tape)
             own = self._own_fakes(batch, number)
-            if self._shared:
+            if fresh is None:
                 judged = self._judge(batch, own, number)
                 loss = _share(self._objective.loss.generator(judged.real.logits, judged.fake.logits))
             else:
                 with tape.stop_recording():
-                    judged = self._judge(batch, self._fakes_for_discriminator(batch, number, "discriminator"), number)
+                    judged = self._judge(batch, fresh, number)
                 loss = self._generator_loss(batch, own, judged.real)
         gradient = self._generator_gradient(tape, loss)
         return self._finish(loss, gradient, [*done, self._update_discriminator(judged, done)], own)
@@ -152,6 +153,10 @@ class GanStep:
         """The forward that serves the generator's own update, and moves its BatchNorm statistics."""
         training = not (self._shared and self._settings.generator_mode == "inference")
         return self._generate(batch, number, "generator", training)
+
+    def _fresh_fakes(self, batch: Batch, number: Tensor) -> _Fakes | None:
+        """The last discriminator update's own fakes, None if they are shared; made before the generator's own forward moves statistics."""
+        return None if self._shared else self._fakes_for_discriminator(batch, number, "discriminator")
 
     def _fakes_for_discriminator(self, batch: Batch, number: Tensor, stream: str) -> _Fakes:
         """Fakes of their own latents that only the discriminator sees; the generator's statistics stay."""

@@ -75,7 +75,8 @@ class Loop:
             first = False
             speed = self._due(step, speed)
             if stop.signal_number is not None and step < self.intervals.total:
-                self.events.checkpoint(step)
+                if not self.intervals.due(step, self.intervals.checkpoint):  # else it was written a moment ago
+                    self.events.checkpoint(step)
                 raise InterruptedRun(stop.signal_number, f"stopped by a signal after step {step}")
 
     def _call(self, steps: int, length: CallLength, speed: Speed, first: bool) -> int:

@@ -1,4 +1,7 @@
-"""Every registered generator and discriminator: what it declares is what its builder makes. A new net is covered by being registered."""
+"""Every registered generator and discriminator: what it declares is what its builder makes.
+
+A new net is covered by being registered.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,14 @@ NORMS = ("batch_norm", "layer_norm", "group_norm", "spectral_norm", "pixel_norm"
 BATCH = 6
 
 
-def variants(*kinds: str, only: str = "", without: str = "") -> list:
+def variants(*kinds: str, only: str = "", without: tuple[str, ...] = ()) -> list:
     """For each registered net its default settings, then each other value of each setting that is a choice."""
     return [
         pytest.param(settings, id=f"{row.kind}-{row.name}-{label}")
         for kind in kinds
         for row in registry.rows(kind)
         for label, settings in [("default", row.settings()), *_choices(row)]
-        if label == "default" or (label.startswith(only) and not (without and label.startswith(without)))
+        if label == "default" or (label.startswith(only) and not label.startswith(without))
     ]
 
 
@@ -80,7 +83,7 @@ def defaults() -> list:
     return variants("generator", "discriminator", only="default")
 
 
-ALL = variants("generator", "discriminator", without="activation")
+ALL = variants("generator", "discriminator", without=("activation", "use_bias"))
 
 
 @pytest.mark.parametrize("settings", defaults())
@@ -171,8 +174,14 @@ def test_labels_change_the_output_exactly_if_the_net_says_it_reads_them(settings
         assert np.array_equal(one, numbers(net(x)).numpy())
 
 
-@pytest.mark.parametrize("settings", variants("generator", only="activation"))
-@pytest.mark.parametrize("data_range", RANGES, ids=str)
+@pytest.mark.parametrize(
+    ("settings", "data_range"),
+    [
+        pytest.param(*case.values, data_range, id=f"{case.id}-{data_range}")
+        for case in variants("generator", only="activation")
+        for data_range in (RANGES if "default" in str(case.id) else RANGES[1:2])
+    ],
+)
 def test_outputs_of_large_weights_show_the_declared_last_activation(settings: GeneratorSettings, data_range):
     net = build(settings, context_of(SMALL, data_range=data_range))
     for variable in net.trainable_variables:
@@ -189,7 +198,7 @@ def _looks_like(outputs: np.ndarray) -> str:
     return "tanh" if -1.0 <= low < -0.99 else "sigmoid" if 0 <= low < 0.01 else "unknown"
 
 
-@pytest.mark.parametrize("settings", variants("discriminator"))
+@pytest.mark.parametrize("settings", variants("discriminator", only="default"))
 def test_logits_of_large_weights_show_the_declared_last_activation(settings: DiscriminatorSettings):
     net = build(settings, context_of(SMALL))
     for variable in net.trainable_variables:
@@ -242,8 +251,7 @@ def test_second_derivatives_are_right_exactly_if_the_net_says_so(settings, monke
     expected = float(tf.linalg.global_norm(gradients))
     wide, narrow = (_slope_along(penalty, weights, direction, width) for width in (8e-3, 4e-3))
     quotient = (4 * narrow - wide) / 3  # Richardson: without the error of second order
-    print('FD', expected, quotient, quotient/expected-1)
-    assert (abs(quotient - expected) < 0.02 * expected) == settings.twice_differentiable()
+    assert (abs(quotient - expected) < 2e-3 * expected) == settings.twice_differentiable()
 
 
 def _norm_squared(gradient: tf.Tensor) -> tf.Tensor:

@@ -40,7 +40,9 @@ def test_equal_keys_give_equal_latents_and_others_give_others(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_count_and_a_key_known_only_at_run_time_give_the_same_latents(name):
     prior = prior_of(name)
-    compiled = tf.function(lambda count, key: prior(count, 4, key), input_signature=[tf.TensorSpec([], tf.int32), tf.TensorSpec([2], tf.int64)])
+    compiled = tf.function(
+        lambda count, key: prior(count, 4, key), input_signature=[tf.TensorSpec([], tf.int32), tf.TensorSpec([2], tf.int64)]
+    )
     assert np.array_equal(compiled(6, [3, 9]).numpy(), draw(name, 6, 4, (3, 9)))
 
 

@@ -57,6 +57,7 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path):
 def test_what_peek_says_is_what_is_built(pair):
     facts, source = pair
     assert (facts.shape, facts.length) == (source.shape, source.length)
+    assert facts.bounded is (source.value_range is not None)
     assert facts.num_classes == (None if source.labels is None else len(source.class_names))
 
 

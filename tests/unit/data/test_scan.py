@@ -59,6 +59,12 @@ def test_a_quick_look_stops_at_its_limit_and_says_that_it_is_not_complete(tmp_pa
     assert (full.complete, len(full.names)) == (True, 20)
 
 
+def test_a_look_that_was_cut_knows_the_classes_by_their_folders(tmp_path: Path):
+    touch(tmp_path, *(f"{label}/{number}.png" for label in "abc" for number in range(20)))
+    found = scan(tmp_path, Limits(entries=10))
+    assert (found.entries, class_names(found)) == (10, ("a", "b", "c"))
+
+
 def test_no_time_at_all_ends_the_look_in_a_large_flat_folder(tmp_path: Path):
     touch(tmp_path, *(f"{number}.png" for number in range(600)))
     assert not scan(tmp_path, Limits(seconds=0)).complete
