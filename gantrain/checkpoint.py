@@ -1,8 +1,8 @@
 """Checkpoints: a directory that appears whole or not at all, proves itself, and is restored exactly or refused.
 
-    step-00000500/  state.index, state.data-*   tensors by stable key (TensorFlow's bundle format, written without an object graph)
-                    spec.resolved.yaml          the spec that builds the nets
-                    manifest.json               format, step, facts for sampling, size and SHA-256 of each file
+step-00000500/  state.index, state.data-*   tensors by stable key (TensorFlow's bundle format without an object graph)
+                spec.resolved.yaml          the spec that builds the nets
+                manifest.json               format, step, facts for sampling, size and SHA-256 of each file
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAME = re.compile(r"step-(\d{8,})")
 def save(folder: Path, step: int, variables: Mapping[str, tf.Variable], spec_yaml: str, data: DataFacts) -> Path:
     """Write `folder/step-NNNNNNNN` and return it. Raises RunError; what was there before is then untouched.
 
-    A directory of that name that is already there (a damaged one, after falling back to an older one) is moved aside, not deleted.
+    A directory of that name that is already there (a damaged one that was passed over) is moved aside, not deleted.
     """
     path = folder / f"step-{step:08d}"
     temporary = temporary_sibling(path)
@@ -168,16 +168,16 @@ def _differences(tensors: Mapping[str, np.ndarray], variables: Mapping[str, Any]
     missing = [f"it lacks {key}" for key in variables if key not in tensors]
     unknown = [f"it has {key}, which the spec does not build" for key in tensors if key not in variables]
     other = [
-        f"{key} is {_form(tensors[key].shape, tensors[key].dtype)} there and {_form(variable.shape, variable.dtype.as_numpy_dtype)} here"
+        f"{key} is {_form(tensors[key])} there and {_form(variable)} here"
         for key, variable in variables.items()
-        if key in tensors
-        and (tensors[key].shape != tuple(variable.shape) or tensors[key].dtype != np.dtype(variable.dtype.as_numpy_dtype))
+        if key in tensors and _form(tensors[key]) != _form(variable)
     ]
     return [*missing, *unknown, *other]
 
 
-def _form(shape: Any, dtype: Any) -> str:
-    return f"{list(shape)} {np.dtype(dtype).name}"
+def _form(value: Any) -> str:
+    """Shape and dtype of an array or a variable, for comparing and for showing."""
+    return f"{list(value.shape)} {tf.as_dtype(value.dtype).name}"
 
 
 def _more(count: int) -> str:

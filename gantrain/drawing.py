@@ -25,7 +25,7 @@ WEIGHTS = {"ema": "ema", "raw": "generator"}  # word on the command line -> role
 
 @dataclass(frozen=True)
 class Wish:
-    """What to draw: `layout` is (rows, columns) of a grid; `class_name` None takes the classes in turn; `weights` None prefers ema."""
+    """What to draw. None: a `layout` that fits, the classes in turn, the moving average if there is one."""
 
     count: int
     seed: int
@@ -37,7 +37,7 @@ class Wish:
 
 
 class Drawing:
-    """Draws from one checkpoint. Nothing structural is asked of the user: the checkpoint carries its spec and the facts of its data."""
+    """Draws from one checkpoint, which carries its spec and the facts of its data: nothing structural is asked of the user."""
 
     def __init__(self, path: Path, spec: Spec, wish: Wish) -> None:
         self._path = path
@@ -135,5 +135,7 @@ def find_checkpoint(path: Path, warn: Callable[[str], None]) -> Path:
         raise RunError(f"there is no run directory or checkpoint {path}; check the path")
     found = checkpoint.latest_good(path / "checkpoints", warn)
     if found is None:
-        raise RunError(f"{path} has no checkpoint; give a run directory that `gantrain fit` made, or one of its checkpoints/step-*")
+        raise RunError(
+            f"{path} has no checkpoint; give a run directory that `gantrain fit` made, or one of its checkpoints/step-*"
+        )
     return found[0]

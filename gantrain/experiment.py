@@ -122,7 +122,7 @@ def describe_data(spec: Spec, source: Source) -> DataFacts:
 
 
 def build_net(spec: Spec, name: str, data: DataFacts, role: str | None = None) -> Net:
-    """The generator or discriminator of a spec, with weights that depend only on (seed, name); `role` is its part in the state."""
+    """The generator or discriminator of a spec; its weights depend only on (seed, name). `role` is its part in the state."""
     context = NetContext(
         shape=data.shape,
         latent_size=spec.latent.size,

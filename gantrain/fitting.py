@@ -16,8 +16,6 @@ from gantrain.registry import row_of
 from gantrain.rundir.directory import RunDirectory, unfinished_runs
 from gantrain.rundir.lock import locked
 from gantrain.rundir.metrics import LogFile
-from gantrain.spec import rules
-from gantrain.spec.arithmetic import total_steps
 from gantrain.spec.parse import LoadedSpec, require
 from gantrain.spec.trees import dump_yaml, resolved_tree
 from gantrain.startup import make_deterministic
@@ -72,17 +70,20 @@ class Fitting:
         span = f"in {list(spec.data.range)}" if spec.data.range else "as they are"
         epochs = experiment.total_steps * experiment.images_per_step / self._source.length
         return [
-            f"{spec.name}: {self._source.length:,} examples {shape} from {row_of(spec.data.source).name}, {span}, batches of {spec.data.batch_size}",
+            f"{spec.name}: {self._source.length:,} examples {shape} from {row_of(spec.data.source).name}, {span}, "
+            f"batches of {spec.data.batch_size}",
             f"generator {_net(experiment, 'generator')}, discriminator {_net(experiment, 'discriminator')}, "
             f"loss {row_of(spec.objective.loss).name}, {spec.training.updates} updates, {spec.training.fakes} fakes",
-            f"{experiment.total_steps:,} steps ({epochs:,.1f} epochs) on {self._device}, {spec.training.precision}, seed {spec.seed}",
+            f"{experiment.total_steps:,} steps ({epochs:,.1f} epochs) on {self._device}, {spec.training.precision}, "
+            f"seed {spec.seed}",
         ]
 
     # ---------------------------------------------------------------- the run
 
     def train(self, path: Path | None, make_reporter: Callable[[int, int], Reporter]) -> None:
         """Start or continue the run at `path` (None: a new one) and train it to the end."""
-        run = RunDirectory.open_or_create(path) if path else RunDirectory.create_numbered(Path(self.spec.output.dir), self.spec.name)
+        parent = Path(self.spec.output.dir)
+        run = RunDirectory.open_or_create(path) if path else RunDirectory.create_numbered(parent, self.spec.name)
         with locked(run.path):
             run.tidy()
             runs.check_drift(run, self._tree())
@@ -110,7 +111,7 @@ class Fitting:
         self._tell(f"done: {run.path}; draw from it: gantrain sample {run.path}")
 
     def _first_files(self, run: RunDirectory, events: RunEvents) -> None:
-        """Real examples, untrained samples and a checkpoint: what cannot be written is found before the first step, not after hours."""
+        """Real examples, untrained samples, a checkpoint: what cannot be written is found now, not after hours."""
         pictures = self._pictures()
         if pictures.drawable:
             real = self._source.load(spread(self._source.length, self.spec.output.sample_count))
@@ -153,7 +154,7 @@ class Fitting:
 
     def _intervals(self) -> Intervals:
         output = self.spec.output
-        return Intervals(output.log_every, output.sample_every, output.checkpoint_every, total_steps(self.spec, self._source.length))
+        return Intervals(output.log_every, output.sample_every, output.checkpoint_every, self._experiment.total_steps)
 
     def _pictures(self) -> Pictures:
         return Pictures.of(self._experiment.transform, self._source)

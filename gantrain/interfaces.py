@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -21,7 +21,7 @@ Range: TypeAlias = tuple[float, float]
 
 
 class Settings(BaseModel):
-    """Base of every settings class: frozen, unknown keys refused, NaN and infinity refused, a boolean is not a number."""
+    """Base of every settings class: frozen; unknown keys, NaN and infinity refused; a boolean is not a number."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
 
@@ -30,9 +30,10 @@ class Settings(BaseModel):
     def _refuse_boolean_numbers(cls, value: Any, info: ValidationInfo) -> Any:
         annotation = str(cls.model_fields[info.field_name or ""].annotation)
         wants_number = ("int" in annotation or "float" in annotation) and "bool" not in annotation
-        if wants_number and any(isinstance(item, bool) for item in (value if isinstance(value, list | tuple) else [value])):
+        items = cast("list[Any]", value) if isinstance(value, list | tuple) else [value]
+        if wants_number and any(isinstance(item, bool) for item in items):
             raise ValueError("is a boolean, a number is wanted")
-        return value
+        return cast("Any", value)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -51,8 +52,8 @@ class Settings(BaseModel):
 class NetContext:
     """What a net must fit: `shape` of one example ((H, W, C) or (D,)), and what surrounds it.
 
-    `data_range` is what the networks see ([-1, 1], ...), None for unbounded vectors. `dtype` is a Keras dtype policy name; the last
-    layer of every net is float32. `num_classes` is None for data without labels.
+    `data_range` is what the networks see ([-1, 1], ...), None for unbounded vectors. `dtype` is a Keras dtype policy name;
+    the last layer of every net is float32. `num_classes` is None for data without labels.
     """
 
     shape: tuple[int, ...]
@@ -73,7 +74,7 @@ class NetSettings(Settings):
         """Whether the net reads labels."""
         return False
 
-    def buildable(self, shape: tuple[int, ...]) -> str | None:
+    def buildable(self, shape: tuple[int, ...]) -> str | None:  # noqa: ARG002  a net that builds anything need not look
         """None if the net can be built for examples of `shape`, else the reason and the sizes that work."""
         return None
 
@@ -83,7 +84,7 @@ class NetSettings(Settings):
 
 
 class GeneratorSettings(NetSettings):
-    """Builder: (settings, NetContext) -> built Keras model, called as model(latents [B,Z], labels [B] or None, training=...) -> [B,*shape] float32."""
+    """Builder: (settings, NetContext) -> Keras model: (latents [B,Z], labels [B] or None, training) -> [B,*shape] float32."""
 
     def last_activation(self, data_range: Range | None) -> str:
         """Name of the last activation: tanh, sigmoid, linear, relu ... for data of this range."""
@@ -91,7 +92,7 @@ class GeneratorSettings(NetSettings):
 
 
 class DiscriminatorSettings(NetSettings):
-    """Builder: (settings, NetContext) -> built Keras model, called as model(x [B,*shape], labels [B] or None, training=...) -> DiscriminatorOutput."""
+    """Builder: (settings, NetContext) -> Keras model: (x [B,*shape], labels [B] or None, training) -> DiscriminatorOutput."""
 
     def last_activation(self) -> str:
         """Name of the last activation; losses want logits, that is `linear`."""
@@ -203,7 +204,7 @@ class SourceFacts:
 
 
 class SourceSettings(Settings):
-    """Builder: (settings, base_dir) -> Source. Relative paths in settings are relative to `base_dir`, the config file's folder."""
+    """Builder: (settings, base_dir) -> Source. Relative paths start at `base_dir`, the config file's folder."""
 
     def peek(self, base_dir: Path) -> SourceFacts:
         """Facts without decoding: names and headers only, 0.2 s at most. Raises DataError, with a message for the user."""

@@ -1,7 +1,7 @@
 """Keys of random draws: a pure function of (seed, attempt, stream, step), free of TensorFlow.
 
-Every draw of a run is stateless: equal keys give equal numbers, whether or not the run was interrupted. A stream is a word for what is
-drawn ("latents", "labels", ...), so that two uses never share numbers.
+Every draw of a run is stateless: equal keys give equal numbers, interrupted or not. A stream is a word for what is drawn
+("latents", "labels", ...), so that two uses never share numbers.
 """
 
 from __future__ import annotations

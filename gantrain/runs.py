@@ -10,7 +10,6 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import keras
@@ -36,8 +35,13 @@ MOVABLE = "data.source.path"  # may change while the data's fingerprint stays
 
 def spec_hash(tree: Mapping[str, Any]) -> str:
     """Digest of the settings that determine a run's numbers."""
-    kept = [(key, value) for key, _, value in diff_trees({}, tree) if not key.startswith(FREE) and key != MOVABLE]
+    kept = [(key, value) for key, _, value in diff_trees({}, tree) if _decides(key)]
     return hashlib.sha256(json.dumps(sorted(kept), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _decides(key: str) -> bool:
+    """Whether a setting decides numbers that may be written already."""
+    return not key.startswith(FREE) and key != MOVABLE
 
 
 def check_drift(run: RunDirectory, tree: Mapping[str, Any]) -> None:
@@ -49,7 +53,8 @@ def check_drift(run: RunDirectory, tree: Mapping[str, Any]) -> None:
         return
     with os_errors_explained("read", run.resolved_path):
         text = run.resolved_path.read_text(encoding="utf-8")
-    differences = [item for item in diff_trees(load_text(text, str(run.resolved_path)).tree, tree) if not item[0].startswith(FREE) and item[0] != MOVABLE]
+    known = load_text(text, str(run.resolved_path)).tree
+    differences = [item for item in diff_trees(known, tree) if _decides(item[0])]
     if differences:
         lines = "\n".join(f"  {key}: {_show(old)} there, {_show(new)} now" for key, old, new in differences)
         raise RunError(
@@ -101,7 +106,8 @@ def recorded(run: RunDirectory, record: RunRecord, resumed_from: int | None) -> 
 def load_record(run: RunDirectory, experiment: Experiment, tree: Mapping[str, Any], device: str) -> RunRecord:
     """The record of an existing run, or that of a new one."""
     if run.run_json.exists():
-        return RunRecord.load(run.run_json).model_copy(update={"device": device, "data_fingerprint": experiment.data_facts.fingerprint})
+        changes = {"device": device, "data_fingerprint": experiment.data_facts.fingerprint}
+        return RunRecord.load(run.run_json).model_copy(update=changes)
     return RunRecord(
         name=experiment.spec.name,
         spec_hash=spec_hash(tree),
@@ -153,4 +159,3 @@ def _now() -> str:
 
 def _show(value: Any) -> str:
     return json.dumps(value, default=str)
-

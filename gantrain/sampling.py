@@ -11,14 +11,19 @@ import tensorflow as tf
 from gantrain.interfaces import Tensor
 from gantrain.keys import stream_key
 
-BLOCK = 64  # latents are drawn, and by default computed, in blocks of this size; part of the meaning of (seed, i)
+BLOCK = 64  # latents are drawn in blocks of this size: part of the meaning of (seed, i)
 
 
 class Sampler:
     """Draws from one generator. Compiled once, for one batch shape."""
 
     def __init__(
-        self, generator: keras.Model, prior: Callable[..., Tensor], latent_size: int, num_classes: int | None, batch_size: int = BLOCK
+        self,
+        generator: keras.Model,
+        prior: Callable[..., Tensor],
+        latent_size: int,
+        num_classes: int | None,
+        batch_size: int = BLOCK,
     ) -> None:
         self._generator = generator
         self._prior = prior
@@ -39,7 +44,8 @@ class Sampler:
     def latents(self, seed: int, count: int) -> np.ndarray:
         """Latents [count,Z] of images 0..count-1 of `seed`."""
         key = stream_key(seed, "sample")
-        blocks = [self._prior(BLOCK, self._latent_size, tf.constant([key, block], tf.int64)) for block in range(-(-count // BLOCK))]
+        keys = [tf.constant([key, block], tf.int64) for block in range(-(-count // BLOCK))]
+        blocks = [self._prior(BLOCK, self._latent_size, key) for key in keys]
         return np.concatenate([block.numpy() for block in blocks])[:count]
 
     def _batches(self, seed: int, count: int, labels: np.ndarray | None) -> Iterator[np.ndarray]:

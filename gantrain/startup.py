@@ -34,7 +34,7 @@ def _choose(device: Device) -> str:
     gpus = [] if device == "cpu" else tf.config.list_physical_devices("GPU")
     if device == "gpu" and not gpus:
         raise UsageError(
-            "--device gpu: TensorFlow sees no GPU; install gantrain[gpu] and the driver (nvidia-smi must work), or use --device cpu"
+            "--device gpu: TensorFlow sees no GPU; install gantrain[gpu] and a driver (nvidia-smi must work), or use --device cpu"
         )
     if not gpus:
         tf.config.set_visible_devices([], "GPU")

@@ -1,6 +1,6 @@
-"""Judge a Fashion-MNIST run by a small classifier trained on real pictures: classes found, confidence, and its accuracy on held-out ones.
+"""Judge a Fashion-MNIST run by a small classifier trained on real pictures: classes found and confidence.
 
-    .venv/bin/python scripts/judge_fashion.py runs/quickstart-001 [--count 1000] [--seed 0]
+.venv/bin/python scripts/judge_fashion.py runs/quickstart-001 [--count 1000] [--seed 0]
 """
 
 from __future__ import annotations

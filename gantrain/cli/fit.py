@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from gantrain.cli import output
 from gantrain.errors import UsageError
 from gantrain.spec.parse import LoadedSpec, load_spec
+
+if TYPE_CHECKING:  # tqdm is for training only
+    from gantrain.cli.bar import Bar, PlainLines, Silence
+
+    Shown: TypeAlias = Bar | PlainLines | Silence
 
 
 @dataclass(frozen=True)
@@ -30,13 +36,13 @@ class Request:
 
 @click.command("fit", short_help="Train a GAN from a YAML file.")
 @click.argument("config", required=False, type=click.Path(path_type=Path))
-@click.option("--resume", metavar="RUN_DIR", type=click.Path(path_type=Path), help="Continue this run instead of reading CONFIG.")
+@click.option("--resume", metavar="RUN_DIR", type=click.Path(path_type=Path), help="Continue this run.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(path_type=Path), help="Start this run directory, or continue it.")
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change a setting, e.g. --set training.steps=100.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "gpu"]), default="auto", show_default=True)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and stop.")
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
-@click.option("--allow-plugins", is_flag=True, help="Run the code of the files in `plugins:`, and remember this for their contents.")
+@click.option("--allow-plugins", is_flag=True, help="Run the code of `plugins:`, and remember this approval.")
 def command(
     config: Path | None, resume: Path | None, run_dir: Path | None, overrides: tuple[str, ...], device: str, **flags: bool
 ) -> None:
@@ -75,7 +81,7 @@ def train(request: Request, loaded: LoadedSpec) -> None:
     device = start_tensorflow(request.device)  # type: ignore[arg-type]
     from gantrain.fitting import Fitting
 
-    fitting = Fitting(loaded, device, tell=_teller(request.quiet), warn=output.warn)
+    fitting = Fitting(loaded, device, tell=_silent if request.quiet else output.echo, warn=output.warn)
     fitting.describe()
     run = fitting.choose_run(request.run_dir or request.resume)
     if request.dry_run:
@@ -84,17 +90,18 @@ def train(request: Request, loaded: LoadedSpec) -> None:
         fitting.train(run, make_reporter)
 
 
-def _teller(quiet: bool):
-    return (lambda text: None) if quiet else output.echo
+def _silent(text: str) -> None:
+    """--quiet."""
+    del text
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[object]:
-    from gantrain.cli.bar import reporter
+def _progress(quiet: bool) -> Iterator[Callable[[int, int], Shown]]:
+    made: list[Shown] = []
 
-    made: list = []
+    def make(first_step: int, total: int) -> Shown:
+        from gantrain.cli.bar import reporter
 
-    def make(first_step: int, total: int):
         made.append(reporter(first_step, total, quiet))
         return made[0]
 

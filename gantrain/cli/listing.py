@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from gantrain import plugins, registry
-from gantrain.cli.output import echo
+from gantrain.cli.output import echo, warn
 from gantrain.errors import UsageError
 from gantrain.spec.words import did_you_mean
 
 
 @click.command("list")
 @click.argument("kind", required=False)
-@click.option(
-    "--plugin", "entries", multiple=True, metavar="ENTRY", help="Also list what this file or module registers. Repeatable."
-)
-@click.option("--allow-plugins", is_flag=True, help="Run the plugins named with --plugin, and remember this approval.")
-def command(kind: str | None, entries: tuple[str, ...], allow_plugins: bool) -> None:
-    """List the components that a YAML file can name: of one KIND (generator, loss, ...), or all."""
+def command(kind: str | None) -> None:
+    """List the components that a YAML file can name: of one KIND (generator, loss, ...), or all.
+
+    Installed plugins are listed by name; their components appear in a spec that names the plugin in `plugins:`.
+    """
     if kind is not None and kind not in registry.KINDS:
         raise UsageError(f"there is no kind {kind}; {did_you_mean(kind, registry.KINDS)}")
-    plugins.load(entries, Path(), allow_plugins)
     rows = [(row.kind, row.name, row.summary, row.origin) for row in registry.rows(kind)]
     installed = [("plugin", name, "Write its name in `plugins:`.", module) for name, module in plugins.installed().items()]
+    if not rows:
+        warn(f"no {kind} is registered")
     for line in table(rows + ([] if kind else installed)):
         echo(line)
 

@@ -25,7 +25,9 @@ def ema_beta(settings: Ema, images_per_step: int, images_seen: Tensor) -> Tensor
     return tf.where(half_life > 0, beta, 0.0)
 
 
-def update_average(average: Mapping[str, tf.Variable], source: Mapping[str, tf.Variable], trainable: set[str], beta: Tensor) -> None:
+def update_average(
+    average: Mapping[str, tf.Variable], source: Mapping[str, tf.Variable], trainable: set[str], beta: Tensor
+) -> None:
     """average <- beta * average + (1 - beta) * source for parameters and statistics; other state is copied.
 
     The two mappings have the same keys; `trainable` are the keys of parameters.

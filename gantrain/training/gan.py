@@ -1,7 +1,7 @@
 """The training step of task `gan`: discriminator updates, then one generator update.
 
-Written in replica context: a batch here is this replica's share, and every loss is divided by the number of replicas, so that summing
-over them gives the mean over the global batch.
+Written in replica context: a batch here is this replica's share, and every loss is divided by the number of replicas, so that
+summing over them gives the mean over the global batch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gantrain.training.draws import Draws
 from gantrain.training.nets import Net
 from gantrain.training.update import Outcome, Update
 
-# What a step reports, in this order. Losses and logits are means over the global batch (and over the step's discriminator updates).
+# What a step reports, in this order. Losses and logits are means over the global batch (and the step's discriminator updates).
 FACTS = (
     "loss/generator",
     "loss/discriminator",
@@ -44,7 +44,7 @@ class Objective:
 
 
 class StepResult(NamedTuple):
-    """`facts` [len(FACTS)] float32; `fine`: all updates were finite; `blamed`: index into `suspects` or -1; `fake`: the last fakes."""
+    """`facts` [len(FACTS)] float32; `fine`: all was finite; `blamed`: index into `suspects` or -1; `fake`: the last fakes."""
 
     facts: Tensor
     fine: Tensor
@@ -140,7 +140,8 @@ class GanStep:
     def _finish(self, loss: Tensor, gradient: list[Tensor | None], done: list[_Done], own: _Fakes) -> StepResult:
         outcome = self._generator_update.run(loss, gradient, gate=done[-1].outcome.fine)
         offset = len(self._discriminator_update.suspects)
-        blamed = tf.reduce_max([*(item.outcome.blamed for item in done), tf.where(outcome.blamed < 0, outcome.blamed, outcome.blamed + offset)])
+        own_blamed = tf.where(outcome.blamed < 0, outcome.blamed, outcome.blamed + offset)
+        blamed = tf.reduce_max([*(item.outcome.blamed for item in done), own_blamed])
         return StepResult(self._facts(loss, outcome, done), outcome.fine, blamed, own.images)
 
     # ---------------------------------------------------------------- fakes
@@ -155,7 +156,7 @@ class GanStep:
         return self._generate(batch, number, "generator", training)
 
     def _fresh_fakes(self, batch: Batch, number: Tensor) -> _Fakes | None:
-        """The last discriminator update's own fakes, None if they are shared; made before the generator's own forward moves statistics."""
+        """The last discriminator update's own fakes, made before the generator's own forward moves statistics; None if shared."""
         return None if self._shared else self._fakes_for_discriminator(batch, number, "discriminator")
 
     def _fakes_for_discriminator(self, batch: Batch, number: Tensor, stream: str) -> _Fakes:
@@ -184,7 +185,9 @@ class GanStep:
                 loss += self._objective.penalty(self._context(batch, fakes, real, fake, number), number) / _replicas()
         return _Judged(real, fake, loss, tape.gradient(loss, self._discriminator_update.variables))
 
-    def _context(self, batch: Batch, fakes: _Fakes, real: DiscriminatorOutput, fake: DiscriminatorOutput, number: Tensor) -> PenaltyContext:
+    def _context(
+        self, batch: Batch, fakes: _Fakes, real: DiscriminatorOutput, fake: DiscriminatorOutput, number: Tensor
+    ) -> PenaltyContext:
         labels = batch.get("labels")
 
         def critic(x: Tensor) -> Tensor:

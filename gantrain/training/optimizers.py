@@ -20,7 +20,7 @@ class _SlotOptimizer:
 
     def __init__(self, variables: Mapping[str, tf.Variable]) -> None:
         self._targets = list(variables.values())
-        self.updates = tf.Variable(0, dtype=tf.int64, trainable=False, name="updates")
+        self.updates = tf.Variable(tf.constant(0, tf.int64), trainable=False, name="updates")
         self._slots = {name: [_zeros_like(target) for target in self._targets] for name in self.slot_names}
         self.variables = {"updates": self.updates}
         for name, slots in self._slots.items():

@@ -26,7 +26,7 @@ class Progress:
         return {name: getattr(self, name) for name in names}
 
     def record(self, facts: Tensor, fine: Tensor, blamed: Tensor) -> None:
-        """After a step, in the graph: count it and add its facts [F]; a step that was not applied is kept by number, not counted."""
+        """After a step, in the graph: count it and add its facts [F]; a step that was not applied is noted, not counted."""
         number = self.step.read_value()
         whole = tf.cast(fine, tf.int64)
         self.nonfinite_step.assign(tf.where(fine, self.nonfinite_step, number))
@@ -47,4 +47,4 @@ class Progress:
 
 
 def _counter(name: str, start: int) -> tf.Variable:
-    return tf.Variable(start, dtype=tf.int64, trainable=False, name=name)
+    return tf.Variable(tf.constant(start, tf.int64), trainable=False, name=name)

@@ -17,7 +17,7 @@ class StopRequest:
         self.signal_number: int | None = None
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """Signal handler: note the first signal; end at once at the second, whatever is being written (files appear whole or not at all)."""
+        """Signal handler: note the first signal; end at once at the second (files appear whole or not at all)."""
         del frame
         if self.signal_number is not None:
             raise InterruptedRun(number, "stopped at once by a second signal; the last checkpoint on disk is whole")

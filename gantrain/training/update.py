@@ -1,4 +1,4 @@
-"""One update of one network: reduce the gradient over replicas, judge it, clip it, apply it. Explicit variables, never "all there are"."""
+"""One update of one network: reduce the gradient over replicas, judge it, clip it, apply it. The variables are explicit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FINE = -1  # code of an update that was finite
 
 
 class Outcome(NamedTuple):
-    """`fine`: bool; `norm`: global norm of the reduced gradient before clipping; `blamed`: index into `Update.suspects`, or FINE."""
+    """`fine`: bool; `norm`: of the whole reduced gradient, before clipping; `blamed`: index into `Update.suspects`, or FINE."""
 
     fine: Tensor
     norm: Tensor
