@@ -71,7 +71,8 @@ def index_batches(length: int, data: Data, order: Order, start_batch: int) -> tf
 
     def draw(epoch: Tensor) -> dict[str, Tensor]:
         start = tf.where(epoch == first_epoch, tf.constant(skipped, tf.int64), tf.constant(0, tf.int64))
-        index = epoch_order(length, buffer, order, epoch)[start:]
+        # a copy: a slice would share its buffer, which makes TensorFlow complain on stderr
+        index = tf.gather(epoch_order(length, buffer, order, epoch), tf.range(start, length, dtype=tf.int64))
         return {"index": index, **_flips(length, data, order, epoch, index)}
 
     epochs = tf.data.Dataset.range(first_epoch, FOREVER).map(draw, num_parallel_calls=1, deterministic=True).prefetch(1)
