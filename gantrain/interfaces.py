@@ -201,6 +201,7 @@ class SourceFacts:
     num_classes: int | None = None  # None also: no labels
     notes: tuple[str, ...] = field(default=())  # such as "counted 50,000 names and stopped"
     bounded: bool | None = None  # whether values have a known range (pictures do, measured vectors do not)
+    class_names: tuple[str, ...] = ()  # where they are known
 
 
 class SourceSettings(Settings):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before any test imports TensorFlow
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="gantrain-tests-")  # scans of a user's folders are not touched
 
 
 @pytest.fixture

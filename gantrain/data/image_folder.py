@@ -1,36 +1,46 @@
-"""Pictures in a folder. Small sets are decoded once and kept in memory; of large ones the headers are checked first."""
+"""Pictures in a folder: scanned in full before the first step, kept decoded where that fits, read when needed elsewhere."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from gantrain.data import decode, scan
+from gantrain.data import decode, folder_report, scan
 from gantrain.data.catalog import ImageFolder as Settings
-from gantrain.data.decode import Frame
+from gantrain.data.folder_labels import FolderLabels, labels_of
+from gantrain.data.framing import Frame
 from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
+from gantrain.data.report import Report
+from gantrain.data.scan import printable
+from gantrain.data.survey import Survey, each, survey
 from gantrain.errors import DataError
 
-SMALL_SET_FILES = 5_000  # up to so many files, or
-SMALL_SET_BYTES = 64 * 2**20  # so many bytes on disk, the set is decoded at the start
 SHOWN = 5  # bad files named in one message
-
-T = TypeVar("T")
+FRAMING_WORDS = {"crop": "cropped", "pad": "padded", "stretch": "stretched"}
+CHANNEL_WORDS = {1: "gray", 3: "RGB", 4: "RGBA"}
 
 
 def build(settings: Settings, base_dir: Path) -> ImageFolder | MemorySource:
-    """Scan the folder and check every file before the first step. Raises DataError that names the bad files."""
+    """Scan the folder and look at every file before the first step. Raises DataError that names the bad files."""
     found = scan.scan(base_dir / Path(settings.path).expanduser())
-    classes = scan.class_names(found) if settings.labels else ()
-    labels = _labels(found.names, classes) if settings.labels else None
-    folder = ImageFolder(found.root, found.names, _sizes(found), Frame.of(settings), labels, classes)
-    return folder.in_full() if folder.is_small else folder.checked()
+    skip, frame = settings.on_bad_file == "skip", Frame.of(settings)
+    labels = labels_of(found, settings.labels, base_dir, skip=skip)
+    seen = survey(found)
+    used = _usable(seen, labels, frame, skip=skip)
+    report = folder_report.report(_findings(found, seen, used, labels, frame))
+    folder = ImageFolder(
+        root=found.root,
+        names=used.names,
+        sizes=used.sizes,
+        frame=frame,
+        labels=labels.numbers(used.names),
+        class_names=labels.classes(used.names),
+        report=report,
+    )
+    return folder.in_full() if folder.is_small else folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +53,14 @@ class ImageFolder:
     frame: Frame
     labels: np.ndarray | None
     class_names: tuple[str, ...]
+    report: Report | None = None
     value_range: tuple[float, float] = (0.0, 255.0)
     in_memory: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """(H, W, C)."""
-        return (self.frame.height, self.frame.width, self.frame.channels)
+        return self.frame.shape
 
     @property
     def length(self) -> int:
@@ -58,9 +69,8 @@ class ImageFolder:
 
     @property
     def is_small(self) -> bool:
-        """Whether decoding everything at the start is quick and fits in memory."""
-        quick = self.length <= SMALL_SET_FILES or sum(self.sizes) <= SMALL_SET_BYTES
-        return quick and self.length * int(np.prod(self.shape)) <= LARGEST_IN_MEMORY
+        """Whether all pictures, decoded, fit in memory."""
+        return self.length * int(np.prod(self.shape)) <= LARGEST_IN_MEMORY
 
     def load(self, indices: np.ndarray) -> np.ndarray:
         """Pictures [n,H,W,C] at `indices` [n]."""
@@ -69,46 +79,61 @@ class ImageFolder:
     def in_full(self) -> MemorySource:
         """The same pictures, decoded and kept."""
         pictures = np.empty((self.length, *self.shape), np.uint8)
-
-        def fill(index: int) -> None:
-            pictures[index] = decode.decode(self.root / self.names[index], self.frame)
-
-        _each_file(fill, range(self.length))
-        return MemorySource(pictures, self.value_range, self.labels, self.class_names)
-
-    def checked(self) -> ImageFolder:
-        """Itself, after a look at every header."""
-        _each_file(lambda index: decode.check(self.root / self.names[index]), range(self.length))
-        return self
+        jobs = each(lambda index: decode.decode(self.root / self.names[index], self.frame), range(self.length), "decoding")
+        for index, picture in jobs:
+            pictures[index] = picture
+        return MemorySource(pictures, self.value_range, self.labels, self.class_names, self.report)
 
     def fingerprint(self) -> str:
         """Digest over names, file sizes, frame and labels."""
         return digest("image_folder", repr(self.frame), *self.names, np.array(self.sizes, np.int64), self.labels)
 
 
-def _labels(names: Sequence[str], classes: tuple[str, ...]) -> np.ndarray:
-    number = {name: index for index, name in enumerate(classes)}
-    return np.array([number[name.split("/")[0]] for name in names], np.int64)
+def _usable(seen: Survey, labels: FolderLabels, frame: Frame, *, skip: bool) -> Survey:
+    """The pictures to train on. Raises DataError for bad ones unless they may be skipped, and if none is left."""
+    causes = [item.cause or _cause_in_frame(item, frame) for item in seen.facts]
+    bad = [(name, cause) for name, cause in zip(seen.names, causes, strict=True) if cause is not None]
+    if bad and not skip:
+        raise DataError(_listed(seen.root, bad, len(seen.names)))
+    has_label = [labels.by_name is None or name in labels.by_name for name in seen.names]
+    used = seen.keep([cause is None and labelled for cause, labelled in zip(causes, has_label, strict=True)])
+    if not used.names:
+        raise DataError(_listed(seen.root, bad, len(seen.names)))
+    return used
 
 
-def _sizes(found: scan.Scan) -> tuple[int, ...]:
-    """Bytes of each file; 0 for a broken link, which the check then names."""
-    paths = (os.path.join(found.root, name) for name in found.names)
-    return tuple(os.stat(path).st_size if os.path.exists(path) else 0 for path in paths)
-
-
-def _each_file(job: Callable[[int], T], indices: Sequence[int]) -> None:
-    """Run the job on all files in parallel (Pillow works outside the interpreter's lock) and report all bad ones together."""
-
-    def error_of(index: int) -> str | None:
-        try:
-            job(index)
-        except DataError as error:
-            return str(error)
+def _cause_in_frame(facts: folder_report.PictureFacts, frame: Frame) -> str | None:
+    """Why a sound picture cannot be brought into this frame."""
+    if facts.alpha == "transparent" and frame.alpha == "error":
+        return "has transparent pixels, and data.source.alpha is error; write alpha: composite, or flatten it"
+    if facts.bits <= 8:
         return None
+    extent = f"holds {facts.bits}-bit values from {facts.low:g} to {facts.high:g}"
+    if frame.value_range is None:
+        remedy = "which have no natural range; declare data.source.value_range: [lowest, highest]"
+        return f"{extent}, {remedy}" if facts.bits > 16 else None
+    low, high = frame.value_range
+    inside = low <= facts.low and facts.high <= high
+    return None if inside else f"{extent}, outside value_range [{low:g}, {high:g}]; declare the true range"
 
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        bad = [error for error in pool.map(error_of, indices) if error is not None]
-    if bad:
-        listed = "\n  ".join(bad[:SHOWN]) + (f"\n  and {len(bad) - SHOWN} more" if len(bad) > SHOWN else "")
-        raise DataError(f"{len(bad)} of {len(indices)} pictures cannot be used; replace or remove them:\n  {listed}")
+
+def _listed(root: Path, bad: Sequence[tuple[str, str]], total: int) -> str:
+    lines = [f"{printable(str(root / name))}: {cause}" for name, cause in bad]
+    listed = "\n  ".join(lines[:SHOWN]) + (f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else "")
+    return f"{len(bad):,} of {total:,} pictures cannot be used; replace or remove them, or write on_bad_file: skip:\n  {listed}"
+
+
+def _findings(found: scan.Scan, seen: Survey, used: Survey, labels: FolderLabels, frame: Frame) -> folder_report.Findings:
+    colour = "#{:02x}{:02x}{:02x}".format(*frame.background)
+    kept = "alpha is kept, hidden colours are removed" if frame.alpha == "keep" else f"composited over {colour}"
+    return folder_report.Findings(
+        found=found,
+        survey=seen,
+        used=used,
+        frame_words=f"{frame.height}x{frame.width} {CHANNEL_WORDS[frame.channels]}, {FRAMING_WORDS[frame.framing]}",
+        transparency=kept,
+        ranged=frame.value_range is not None,
+        labels=labels.numbers(used.names),
+        class_names=labels.classes(used.names),
+        notes=labels.notes,
+    )

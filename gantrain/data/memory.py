@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gantrain.data.report import Report
 from gantrain.interfaces import Range
 
 LARGEST_IN_MEMORY = 512 * 2**20  # bytes; beyond, examples are read when they are needed
@@ -20,6 +21,7 @@ class MemorySource:
     value_range: Range | None
     labels: np.ndarray | None = None
     class_names: tuple[str, ...] = ()
+    report: Report | None = None
     shape: tuple[int, ...] = field(init=False)
     length: int = field(init=False)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gantrain.errors import DataError
 
-SUFFIXES = (".png", ".jpg", ".jpeg")  # in any case
+SUFFIXES = (".png", ".jpg", ".jpeg", ".jfif", ".webp", ".bmp", ".gif", ".tif", ".tiff")  # in any case; content decides later
 IGNORED = frozenset(
     {"thumbs.db", "desktop.ini", "__macosx"}
 )  # left behind by systems; names with a leading dot are ignored as well
@@ -39,6 +39,7 @@ class Scan:
     folders: tuple[str, ...]  # directly under `root`, sorted
     entries: int  # names seen, whatever they are
     complete: bool
+    ignored: tuple[str, ...] = ()  # hidden and system files, and files whose suffix is no picture's
 
 
 @dataclass
@@ -52,6 +53,7 @@ class _Walk:
     seen: set[tuple[int, int]] = field(default_factory=set)
     folders: deque[str] = field(default_factory=deque)
     top: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
     links: deque[str] = field(default_factory=deque)  # after all real folders: a link never takes a real folder's place
 
     def may_go_on(self) -> bool:
@@ -79,7 +81,7 @@ def scan(root: Path, limits: Limits = NO_LIMITS) -> Scan:
         raise DataError(
             f"folder {root} holds no pictures ({seen}); put {', '.join(SUFFIXES)} files there or correct data.source.path"
         )
-    return Scan(root, tuple(names), tuple(walk.top), walk.entries, not walk.cut)
+    return Scan(root, tuple(names), tuple(walk.top), walk.entries, not walk.cut, tuple(sorted(walk.ignored)))
 
 
 def _check_folder(root: Path) -> None:
@@ -101,6 +103,7 @@ def _pictures_in(root: Path, folder: str, walk: _Walk) -> Iterator[str]:
     for entry in _new_entries(root / folder, walk):
         name = f"{folder}/{entry.name}" if folder else entry.name
         if _is_ignored(entry.name):
+            walk.ignored.append(name)
             continue
         if walk.is_late():
             return
@@ -109,6 +112,8 @@ def _pictures_in(root: Path, folder: str, walk: _Walk) -> Iterator[str]:
             (walk.links if entry.is_symlink() else walk.folders).append(name)
         elif entry.name.lower().endswith(SUFFIXES):
             yield name
+        else:
+            walk.ignored.append(name)
 
 
 def _new_entries(folder: Path, walk: _Walk) -> list[os.DirEntry[str]]:

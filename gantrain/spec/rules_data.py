@@ -11,6 +11,7 @@ from gantrain.spec.rule import Said, rule
 
 FEW_PICTURES = 1000  # below this a GAN without augmentation mostly learns its pictures by heart
 SMALL_BUFFER = 1000  # a shuffle buffer of this size is enough where a quarter of the data is not more
+SPLITS = frozenset({"train", "training", "test", "testing", "val", "valid", "validation", "eval", "dev"})
 SMALL_SIDE = 8  # pictures of at most this side are toys, of which few are enough
 
 
@@ -99,6 +100,18 @@ def single_class(spec: Spec, facts: SourceFacts) -> Said:
     """Labels that say nothing."""
     if facts.num_classes == 1 and (spec.generator.uses_labels() or spec.discriminator.uses_labels()):
         yield ("data", "source"), "labels are used, but there is only one class; a conditional net learns nothing from it"
+
+
+@rule("split-as-class", "warning")
+def split_as_class(spec: Spec, facts: SourceFacts) -> Said:
+    """A folder with train/ and test/ read as if those were kinds of pictures."""
+    names = facts.class_names
+    if names and all(name.lower() in SPLITS for name in names):
+        yield (
+            ("data", "source"),
+            f"the classes are {', '.join(names)}: parts of a set, not kinds of pictures; give the folder of one part as `path`, "
+            "or write labels: null",
+        )
 
 
 @rule("range-unbounded", "error")

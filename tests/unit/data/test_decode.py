@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gantrain.data import decode as module
+from gantrain.data import opening
 from gantrain.data.catalog import ImageFolder
-from gantrain.data.decode import Frame, check, decode
+from gantrain.data.decode import decode
+from gantrain.data.framing import Frame
+from gantrain.data.inspect import inspect
 from gantrain.errors import DataError
 
 WHITE, BLUE = (255, 255, 255), (0, 0, 255)
@@ -28,6 +30,13 @@ def saved(image: Image.Image, path: Path, **options) -> Path:
 
 def frame(height: int = 8, width: int = 8, channels: int = 3, background=WHITE) -> Frame:
     return Frame(height, width, channels, background)
+
+
+def inspected(path: Path) -> None:
+    """The look of the scan, which returns its cause instead of raising it."""
+    cause = inspect(path).cause
+    if cause is not None:
+        raise DataError(f"{path}: {cause}")
 
 
 def test_rgb_of_the_right_size_comes_out_untouched(tmp_path: Path):
@@ -135,14 +144,18 @@ def test_settings_name_the_background_in_words_or_hex():
     assert [Frame.of(item).background for item in settings] == [(0, 0, 0), (128, 128, 128), (1, 2, 255)]
 
 
-@pytest.mark.parametrize("look", [check, lambda path: decode(path, frame())])
+@pytest.mark.parametrize("look", [inspected, lambda path: decode(path, frame())])
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a.png", b"", "is empty"),
-        ("a.png", b"hello, this is text", "is damaged or cut off, or no PNG or JPEG"),
-        ("a.jpg", b"GIF89a and more", "is not PNG or JPEG but GIF; convert it"),
-        ("a.jpg", b"RIFFxxxxWEBPVP8 ", "is not PNG or JPEG but WebP"),
+        ("a.png", bytes(500), "holds nothing but zero bytes"),
+        ("a.png", b"hello, this is text", "is no picture of a known format"),
+        ("a.jpg", b"GIF89a and more", "is damaged or cut off"),
+        ("a.jpg", b"RIFFxxxxWEBPVP8 ", "is damaged or cut off"),
+        ("a.jpg", b"<svg></svg>", "is not a picture gantrain reads .* but SVG or HTML; convert it"),
+        ("a.jpg", b"version https://git-lfs.github.com/spec/v1", "is a Git LFS pointer, not the picture"),
+        ("a.png", bytes.fromhex("00051607000200004d6163204f532058"), "holds only macOS metadata"),
     ],
 )
 def test_what_is_no_picture_is_named_with_the_reason(look, name: str, content: bytes, message: str, tmp_path: Path):
@@ -151,7 +164,7 @@ def test_what_is_no_picture_is_named_with_the_reason(look, name: str, content: b
         look(tmp_path / name)
 
 
-@pytest.mark.parametrize("look", [check, lambda path: decode(path, frame())])
+@pytest.mark.parametrize("look", [inspected, lambda path: decode(path, frame())])
 @pytest.mark.parametrize("name", ["a.png", "a.jpg"])
 def test_a_picture_that_is_cut_off_is_found_by_both_looks(look, name: str, tmp_path: Path):
     path = saved(Image.fromarray(pixels(64, 64, 3)), tmp_path / name)
@@ -171,11 +184,11 @@ def test_a_flipped_bit_inside_a_png_is_found(tmp_path: Path):
 
 def test_a_jpeg_named_png_is_judged_by_its_content(tmp_path: Path):
     path = saved(Image.new("RGB", (8, 8), (9, 9, 9)), tmp_path / "a.png", format="JPEG")
-    check(path)
+    inspected(path)
     assert np.unique(decode(path, frame())).tolist() == [9]
 
 
-@pytest.mark.parametrize("look", [check, lambda path: decode(path, frame())])
+@pytest.mark.parametrize("look", [inspected, lambda path: decode(path, frame())])
 @pytest.mark.parametrize("side", [9_000, 10_000, 20_000])  # above our limit; where Pillow warns; where Pillow refuses
 def test_a_picture_with_too_many_pixels_is_refused_by_its_size(look, side: int, tmp_path: Path):
     path = saved(Image.new("1", (8, 8)), tmp_path / "bomb.png")
@@ -188,9 +201,9 @@ def test_a_picture_with_too_many_pixels_is_refused_by_its_size(look, side: int, 
 
 
 def test_the_limit_itself_is_allowed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(module, "LARGEST_PICTURE", 64)
+    monkeypatch.setattr(opening, "LARGEST_PICTURE", 64)
     path = saved(Image.new("L", (8, 8)), tmp_path / "a.png")
-    check(path)
+    inspected(path)
     assert decode(path, frame()).shape == (8, 8, 3)
 
 

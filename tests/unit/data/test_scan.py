@@ -19,12 +19,16 @@ def touch(root: Path, *names: str) -> Path:
 
 def test_pictures_are_found_at_any_depth_with_suffixes_in_any_case_and_sorted(tmp_path: Path):
     touch(tmp_path, "b/deep/er/x.PNG", "a.jpeg", "b/y.JpG", "B.png", "ünïcode/é.png", "notes.txt", "z.webp")
-    assert scan(tmp_path).names == ("B.png", "a.jpeg", "b/deep/er/x.PNG", "b/y.JpG", "ünïcode/é.png")
+    found = scan(tmp_path)
+    assert found.names == ("B.png", "a.jpeg", "b/deep/er/x.PNG", "b/y.JpG", "z.webp", "ünïcode/é.png")
+    assert found.ignored == ("notes.txt",)
 
 
 def test_hidden_and_system_files_are_no_pictures(tmp_path: Path):
     touch(tmp_path, "a.png", ".hidden.png", "._a.png", ".ipynb_checkpoints/a.png", "__MACOSX/a.png", "Thumbs.db", "desktop.ini")
-    assert scan(tmp_path).names == ("a.png",)
+    found = scan(tmp_path)
+    assert found.names == ("a.png",)
+    assert len(found.ignored) == 6
 
 
 def test_classes_are_top_level_folders_that_hold_pictures(tmp_path: Path):
@@ -75,8 +79,8 @@ def test_no_time_at_all_ends_the_look_in_a_large_flat_folder(tmp_path: Path):
     [
         (lambda _: None, "does not exist; correct data.source.path"),
         (lambda path: path.touch(), "is a file, image_folder needs a folder"),
-        (lambda path: path.mkdir(), r"holds no pictures \(it is empty\); put .png, .jpg, .jpeg files there"),
-        (lambda path: touch(path, "a.txt", "b.gif"), r"holds no pictures \(2 other entries were seen\)"),
+        (lambda path: path.mkdir(), r"holds no pictures \(it is empty\); put .png, .jpg, .* files there"),
+        (lambda path: touch(path, "a.txt", "b.mp4"), r"holds no pictures \(2 other entries were seen\)"),
     ],
 )
 def test_a_folder_that_cannot_be_used_is_named_with_the_remedy(make, message: str, tmp_path: Path):

@@ -1,0 +1,100 @@
+"""From an upright 8-bit picture of any mode and size to the frame: transparency by rule, then size by rule (free of TensorFlow)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image, ImageColor
+
+from gantrain.data.catalog import ImageFolder
+from gantrain.data.opening import Unusable
+from gantrain.interfaces import Range
+
+MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What every picture becomes: `height` x `width` pixels, `channels` 1, 3 or 4, over an RGB `background`."""
+
+    height: int
+    width: int
+    channels: int
+    background: tuple[int, int, int]
+    framing: str = "crop"  # crop | pad | stretch
+    alpha: str = "composite"  # composite | keep | error
+    value_range: Range | None = None  # of 16-bit and float pictures
+
+    @staticmethod
+    def of(settings: ImageFolder) -> Frame:
+        """The frame that settings ask for."""
+        red, green, blue = ImageColor.getrgb(settings.background)[:3]
+        rules = (settings.framing, settings.alpha, settings.value_range)
+        return Frame(settings.height, settings.width, settings.channels, (red, green, blue), *rules)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(H, W, C)."""
+        return (self.height, self.width, self.channels)
+
+
+def framed(image: Image.Image, frame: Frame) -> np.ndarray:
+    """The picture in its frame, uint8 [H,W,C]. Raises Unusable for transparency where the rule is `error`."""
+    sized = _sized(_with_rule_for_alpha(image, frame), frame)
+    return np.asarray(sized, np.uint8).reshape(frame.shape)
+
+
+def _with_rule_for_alpha(image: Image.Image, frame: Frame) -> Image.Image:
+    """L, RGB or RGBA. Opaque pictures are only converted."""
+    mode = MODES[frame.channels]
+    if not image.has_transparency_data:
+        return image.convert(mode)
+    picture = image.convert("RGBA")
+    if frame.alpha == "keep":
+        return _hidden_colours_removed(picture, frame.background)
+    if frame.alpha == "error" and is_transparent(picture):
+        raise Unusable("has transparent pixels, and data.source.alpha is error; write alpha: composite, or flatten it")
+    return Image.alpha_composite(Image.new("RGBA", picture.size, (*frame.background, 255)), picture).convert(mode)
+
+
+def is_transparent(picture: Image.Image) -> bool:
+    """Whether any pixel of an RGBA picture is not opaque."""
+    lowest = picture.getchannel("A").getextrema()[0]
+    return isinstance(lowest, int) and lowest < 255
+
+
+def _hidden_colours_removed(picture: Image.Image, background: tuple[int, int, int]) -> Image.Image:
+    """Colours under alpha 0 are left over from editing; nobody sees them and a network would learn them."""
+    pixels = np.array(picture)
+    pixels[pixels[..., 3] == 0] = (*background, 0)
+    return Image.fromarray(pixels)
+
+
+def _sized(image: Image.Image, frame: Frame) -> Image.Image:
+    """The frame's size; a picture that has it already is not touched. Pillow resizes RGBA with colours weighted by alpha."""
+    if (image.width, image.height) == (frame.width, frame.height):
+        return image
+    if frame.framing == "pad":
+        return _padded(image, frame)
+    box = (0.0, 0.0, float(image.width), float(image.height)) if frame.framing == "stretch" else _centre(image, frame)
+    return image.resize((frame.width, frame.height), Image.Resampling.BICUBIC, box=box)
+
+
+def _centre(image: Image.Image, frame: Frame) -> tuple[float, float, float, float]:
+    """The largest centred box of the frame's aspect."""
+    scale = min(image.width / frame.width, image.height / frame.height)
+    width, height = frame.width * scale, frame.height * scale
+    left, top = (image.width - width) / 2, (image.height - height) / 2
+    return (left, top, left + width, top + height)
+
+
+def _padded(image: Image.Image, frame: Frame) -> Image.Image:
+    """The whole picture in the middle, the rest filled with the background (transparent where alpha is kept)."""
+    scale = min(frame.width / image.width, frame.height / image.height)
+    width, height = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+    paper = Image.new("RGBA", (frame.width, frame.height), (*frame.background, 0 if image.mode == "RGBA" else 255))
+    small = image if image.size == (width, height) else image.resize((width, height), Image.Resampling.BICUBIC)
+    paper = paper.convert(image.mode)
+    paper.paste(small, ((frame.width - width) // 2, (frame.height - height) // 2))
+    return paper
