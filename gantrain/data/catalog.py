@@ -59,7 +59,7 @@ class Digits(SourceSettings):
 
 @register("source", "image_folder", build="gantrain.data.image_folder:build")
 class ImageFolder(SourceSettings):
-    """Picture files of a folder and its subfolders (PNG, JPEG, WebP, BMP, GIF, TIFF), brought to one size."""
+    """Pictures of a folder and its subfolders (PNG, JPEG, WebP, BMP, GIF, TIFF), brought to one size."""
 
     path: str  # folder, relative to the config file
     height: Side  # pixels, after crop and resize

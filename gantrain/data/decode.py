@@ -39,19 +39,24 @@ def decode(path: Path, frame: Frame) -> np.ndarray:
 def decode_content(content: bytes, place: str, frame: Frame) -> np.ndarray:
     """The same for the contents of a file; `place` names it in errors."""
     with opened(content, place) as image:
-        return framed(upright_eight_bit(image, content, frame), frame)
+        return finish(image, load(image, content), frame)
 
 
-def upright_eight_bit(image: Image.Image, content: bytes, frame: Frame) -> Image.Image:
-    """Loaded, 8 bits per channel, turned as EXIF says."""
+def load(image: Image.Image, content: bytes) -> np.ndarray | None:
+    """Decode the picture; its values [H,W] or [H,W,C] if it has more than 8 bits per channel. Raises Unusable for odd modes."""
     values = deep_values(image, content)
     if values is None:
         image.load()
     if values is None and image.mode not in CONVERTIBLE:
         raise Unusable(f"has the colour mode {image.mode}, which gantrain does not read; convert it to RGB")
+    return values
+
+
+def finish(image: Image.Image, values: np.ndarray | None, frame: Frame) -> np.ndarray:
+    """What `load` gave, in its frame: 8 bits per channel, turned as EXIF says, then by the frame's rules."""
     shallow = image if values is None else eight_bit(values, image.info.get("transparency"), frame.value_range)
     turn = TURNS.get(orientation(image))
-    return shallow if turn is None else shallow.transpose(turn)
+    return framed(shallow if turn is None else shallow.transpose(turn), frame)
 
 
 def orientation(image: Image.Image) -> int:

@@ -48,7 +48,7 @@ def _rows(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[tuple
     bad = findings.survey.bad()
     yield "pictures", f"{len(facts):,} of {total:,} files, brought to {findings.frame_words}"
     yield "formats", _counts(item.format for item in facts)
-    yield "sizes", _sizes(facts)
+    yield "sizes", _sizes(facts) + " (width x height)"
     yield "modes", _counts(item.mode for item in facts)
     if any(item.bits > 8 for item in facts):
         yield "bits", _counts(f"{item.bits} bits" for item in facts)
@@ -89,11 +89,11 @@ def _warnings(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[s
             f"the {len(tops):,} 16-bit pictures use values up to {max(tops):g} of 65535 and will be nearly black; "
             f"write value_range: [0, {max(tops):g}]"
         )
-    plain = [item.bars for item in facts if item.alpha == "none"]
-    if plain and float(np.mean(plain)) > MANY_BARS:
+    bars = [item.bars for item in facts]
+    if facts and float(np.mean(bars)) > MANY_BARS:
         yield (
-            f"{100 * float(np.mean(plain)):.0f} % of the pixels lie in bars of one exact value along the border "
-            f"({sum(share > 0 for share in plain):,} of {len(facts):,} pictures); if that is padding, crop it: a discriminator "
+            f"{100 * float(np.mean(bars)):.0f} % of the pixels lie in bars of one exact value along the border "
+            f"({sum(share > 0 for share in bars):,} of {len(facts):,} pictures); if that is padding, crop it: a discriminator "
             "tells exact values from a generator's at once"
         )
     yield from findings.notes

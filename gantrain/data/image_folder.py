@@ -15,7 +15,7 @@ from gantrain.data.framing import Frame
 from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
 from gantrain.data.report import Report
 from gantrain.data.scan import printable
-from gantrain.data.survey import Survey, each, survey
+from gantrain.data.survey import Survey, survey
 from gantrain.errors import DataError
 
 SHOWN = 5  # bad files named in one message
@@ -28,7 +28,7 @@ def build(settings: Settings, base_dir: Path) -> ImageFolder | MemorySource:
     found = scan.scan(base_dir / Path(settings.path).expanduser())
     skip, frame = settings.on_bad_file == "skip", Frame.of(settings)
     labels = labels_of(found, settings.labels, base_dir, skip=skip)
-    seen = survey(found)
+    seen = survey(found, frame, LARGEST_IN_MEMORY)
     used = _usable(seen, labels, frame, skip=skip)
     report = folder_report.report(_findings(found, seen, used, labels, frame))
     folder = ImageFolder(
@@ -40,7 +40,9 @@ def build(settings: Settings, base_dir: Path) -> ImageFolder | MemorySource:
         class_names=labels.classes(used.names),
         report=report,
     )
-    return folder.in_full() if folder.is_small else folder
+    if used.pictures is None:
+        return folder
+    return MemorySource(used.pictures, folder.value_range, folder.labels, folder.class_names, report)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,22 +69,9 @@ class ImageFolder:
         """Number of pictures."""
         return len(self.names)
 
-    @property
-    def is_small(self) -> bool:
-        """Whether all pictures, decoded, fit in memory."""
-        return self.length * int(np.prod(self.shape)) <= LARGEST_IN_MEMORY
-
     def load(self, indices: np.ndarray) -> np.ndarray:
         """Pictures [n,H,W,C] at `indices` [n]."""
         return np.stack([decode.decode(self.root / self.names[index], self.frame) for index in indices])
-
-    def in_full(self) -> MemorySource:
-        """The same pictures, decoded and kept."""
-        pictures = np.empty((self.length, *self.shape), np.uint8)
-        jobs = each(lambda index: decode.decode(self.root / self.names[index], self.frame), range(self.length), "decoding")
-        for index, picture in jobs:
-            pictures[index] = picture
-        return MemorySource(pictures, self.value_range, self.labels, self.class_names, self.report)
 
     def fingerprint(self) -> str:
         """Digest over names, file sizes, frame and labels."""

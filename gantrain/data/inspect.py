@@ -11,8 +11,8 @@ import numpy as np
 from PIL import Image
 
 from gantrain.data import decode
-from gantrain.data.depth import bits_of, deep_values
-from gantrain.data.framing import is_transparent
+from gantrain.data.depth import bits_of
+from gantrain.data.framing import Frame, is_transparent
 from gantrain.data.opening import opened, read
 from gantrain.data.scan import printable
 from gantrain.errors import DataError
@@ -33,7 +33,7 @@ class PictureFacts:
     alpha: str = "none"  # none | opaque | transparent
     orientation: int = 1  # of EXIF; 1 is upright
     animated: bool = False  # more than one frame or page
-    bars: float = 0.0  # share of the area in bars of one exact value along the edges
+    bars: float = 0.0  # share of the area in bars of one exact value along the edges; 0 for pictures with alpha
     low: float = 0.0  # values of 16-bit and float pictures
     high: float = 0.0
     digest: str = ""  # of the file's contents
@@ -55,13 +55,20 @@ class PictureFacts:
 
 def inspect(path: Path) -> PictureFacts:
     """Facts of one file. Never raises for a bad file: it has a cause."""
+    return look(path, None)[0]
+
+
+def look(path: Path, frame: Frame | None) -> tuple[PictureFacts, np.ndarray | None]:
+    """Facts of one file and, where a frame is given and the picture can be brought into it, the picture [H,W,C]."""
+    facts = PictureFacts()
     try:
         content = read(path)
         digest = hashlib.blake2b(content, digest_size=12).hexdigest()
         with opened(content, "") as image:
-            return _facts(image, content, digest)
+            facts, values = _facts(image, content, digest)
+            return facts, None if frame is None else decode.finish(image, values, frame)
     except DataError as error:
-        return PictureFacts(cause=_cause(str(error), path))
+        return (facts if facts.format else PictureFacts(cause=_cause(str(error), path))), None
 
 
 def _cause(message: str, path: Path) -> str:
@@ -69,31 +76,29 @@ def _cause(message: str, path: Path) -> str:
     return message.removeprefix(printable(str(path))).removeprefix(": ")
 
 
-def _facts(image: Image.Image, content: bytes, digest: str) -> PictureFacts:
+def _facts(image: Image.Image, content: bytes, digest: str) -> tuple[PictureFacts, np.ndarray | None]:
     name, mode, bits = image.format or "", image.mode, bits_of(image)
     size, animated = (image.width, image.height), getattr(image, "n_frames", 1) > 1
     if animated:
         image.seek(0)
-    values = deep_values(image, content)
-    if values is None:
-        image.load()
-        if image.mode not in decode.CONVERTIBLE:
-            raise decode.Unusable(f"has the colour mode {image.mode}, which gantrain does not read; convert it to RGB")
+    values = decode.load(image, content)
     low, high = _extremes(values)
-    return PictureFacts(
+    alpha = _alpha(image, values)
+    facts = PictureFacts(
         format={"MPO": "JPEG", "WEBP": "WebP"}.get(name, name),
         width=size[0],
         height=size[1],
         mode=mode,
         bits=bits,
-        alpha=_alpha(image, values),
+        alpha=alpha,
         orientation=decode.orientation(image),
         animated=animated and name != "MPO",
-        bars=bars(np.asarray(image) if values is None else values),
+        bars=bars(np.asarray(image) if values is None else values) if alpha == "none" else 0.0,
         low=low,
         high=high,
         digest=digest,
     )
+    return facts, values
 
 
 def _extremes(values: np.ndarray | None) -> tuple[float, float]:
@@ -112,25 +117,42 @@ def _alpha(image: Image.Image, values: np.ndarray | None) -> str:
         return "none"
     if values is not None:
         return "transparent"  # one value of a deep picture is named transparent
-    return "transparent" if is_transparent(image.convert("RGBA")) else "opaque"
+    return "transparent" if _has_transparent_pixel(image) else "opaque"
+
+
+def _has_transparent_pixel(image: Image.Image) -> bool:
+    """Without converting the whole picture where its bands or its palette tell."""
+    if image.mode in ("RGBA", "LA"):
+        return int(image.getchannel("A").getextrema()[0]) < 255  # pyright: ignore[reportArgumentType]  one band: two numbers
+    named = image.info.get("transparency")
+    if image.mode == "P" and named is not None:
+        alphas = named if isinstance(named, bytes) else {named: 0}
+        used = [index for index, count in enumerate(image.histogram()[:256]) if count]
+        return any(_alpha_of_entry(alphas, index) < 255 for index in used)
+    return is_transparent(image.convert("RGBA"))
+
+
+def _alpha_of_entry(alphas: bytes | dict[int, int], index: int) -> int:
+    if isinstance(alphas, bytes):
+        return alphas[index] if index < len(alphas) else 255
+    return alphas.get(index, 255)
 
 
 def bars(pixels: np.ndarray) -> float:
-    """Share of the area, 0..1, in whole rows and columns along the edges that are exactly the value of the corner."""
-    if pixels.shape[0] * pixels.shape[1] > LARGEST_FOR_BARS:
+    """Share of the area, 0..1, in whole rows and columns along the edges that are exactly the value of one corner."""
+    height, width = pixels.shape[:2]
+    if height * width > LARGEST_FOR_BARS:
         return 0.0
-    same = pixels == pixels[0, 0]
-    same = same.all(axis=-1) if same.ndim == 3 else same
-    inner = [_inside(same.all(axis=axis)) for axis in (1, 0)]
-    if 0 in inner:
+    rows = _bar(pixels) + _bar(pixels[::-1])
+    columns = _bar(np.swapaxes(pixels, 0, 1)) + _bar(np.swapaxes(pixels, 0, 1)[::-1])
+    if rows >= height or columns >= width:
         return 0.0  # all one colour: no bars around anything
-    return 1 - inner[0] * inner[1] / (pixels.shape[0] * pixels.shape[1])
+    return 1 - (height - rows) * (width - columns) / (height * width)
 
 
-def _inside(constant: np.ndarray) -> int:
-    """Rows or columns between the bars."""
-    varied = np.flatnonzero(~constant)
-    if not len(varied):
+def _bar(pixels: np.ndarray) -> int:
+    """How many first rows hold nothing but the value of the first pixel; a single row is chance."""
+    if not (pixels[:SMALLEST_BAR] == pixels[0, 0]).all():  # most pictures end here
         return 0
-    first, after = int(varied[0]), len(constant) - 1 - int(varied[-1])
-    return len(constant) - sum(bar for bar in (first, after) if bar >= SMALLEST_BAR)
+    varied = np.flatnonzero((pixels != pixels[0, 0]).reshape(len(pixels), -1).any(axis=1))
+    return int(varied[0]) if len(varied) else len(pixels)

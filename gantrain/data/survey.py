@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from gantrain.data import scan_cache
-from gantrain.data.inspect import PictureFacts, inspect
+from gantrain.data.framing import Frame
+from gantrain.data.inspect import PictureFacts, look
 from gantrain.data.progress import advance
 from gantrain.data.scan import Scan
 
@@ -20,7 +23,7 @@ THREADS = min(8, os.cpu_count() or 1)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Survey:
     """Facts of each picture, in the order of `names`; `cached` of them were known from before. `sizes` are bytes on disk."""
 
@@ -29,6 +32,7 @@ class Survey:
     facts: tuple[PictureFacts, ...]
     sizes: tuple[int, ...]
     cached: int
+    pictures: np.ndarray | None = None  # [n,H,W,C], where they fit into memory; black for those that cannot be used
 
     def bad(self) -> list[tuple[str, str]]:
         """(name, cause) of the pictures that cannot be used."""
@@ -39,22 +43,37 @@ class Survey:
         """Only the pictures that are wanted."""
         rows = [row for row, keep in zip(zip(self.names, self.facts, self.sizes, strict=True), wanted, strict=True) if keep]
         names, facts, sizes = zip(*rows, strict=True) if rows else ((), (), ())
-        return replace(self, names=names, facts=facts, sizes=sizes)
+        pictures = self.pictures if self.pictures is None or all(wanted) else self.pictures[np.asarray(wanted)]
+        return replace(self, names=names, facts=facts, sizes=sizes, pictures=pictures)
 
 
-def survey(found: Scan) -> Survey:
-    """Look at every file of `found`, unless its size and time of change are those of a look before."""
+def survey(found: Scan, frame: Frame | None = None, room: int = 0) -> Survey:
+    """Look at every file of `found`, unless its size and time of change are those of a look before.
+
+    With a frame, and `room` bytes for them, the decoded pictures come along: nothing is decoded twice.
+    """
+    if frame is None or len(found.names) * int(np.prod(frame.shape)) > room:
+        return _looked(found, None, None)
+    return _looked(found, frame, np.zeros((len(found.names), *frame.shape), np.uint8))
+
+
+def _looked(found: Scan, frame: Frame | None, pictures: np.ndarray | None) -> Survey:
     known = scan_cache.load(found.root)
     stamps = [scan_cache.stamp(found.root / name) for name in found.names]
     facts = [_known(known, name, stamp) for name, stamp in zip(found.names, stamps, strict=True)]
     missing = [index for index, item in enumerate(facts) if item is None]
-    for index, fresh in each(lambda index: inspect(found.root / found.names[index]), missing, f"scanning {found.root}"):
-        facts[index] = fresh
+    wanted = missing if pictures is None else range(len(facts))
+    jobs = each(lambda index: look(found.root / found.names[index], frame), wanted, f"scanning {found.root}")
+    for index, (fresh, picture) in jobs:
+        facts[index] = facts[index] or fresh
+        if pictures is not None and picture is not None:
+            pictures[index] = picture
     whole = tuple(item for item in facts if item is not None)
     if missing or len(known) != len(found.names):
         entries = zip(found.names, stamps, whole, strict=True)
         scan_cache.save(found.root, {name: (stamp, item.as_list()) for name, stamp, item in entries if stamp is not None})
-    return Survey(found.root, found.names, whole, tuple(stamp[0] if stamp else 0 for stamp in stamps), len(whole) - len(missing))
+    sizes = tuple(stamp[0] if stamp else 0 for stamp in stamps)
+    return Survey(found.root, found.names, whole, sizes, len(whole) - len(missing), pictures)
 
 
 def _known(known: dict[str, scan_cache.Entry], name: str, stamp: scan_cache.Stamp | None) -> PictureFacts | None:

@@ -64,8 +64,7 @@ def test_colours_hidden_under_alpha_0_are_removed_where_alpha_is_kept(tmp_path: 
     values[2, 3] = (255, 0, 0, 0)
     out = decode(saved(tmp_path / "a.png", values), Frame(8, 8, 4, GREEN, alpha="keep"))
     assert out[2, 3].tolist() == [*GREEN, 0]
-    out[2, 3] = values[2, 3]
-    assert (out == values).all()
+    assert (out == values).all(axis=-1).sum() == 63
 
 
 def test_opaque_pictures_get_full_alpha_where_it_is_kept(tmp_path: Path):

@@ -11,7 +11,7 @@ from PIL import Image
 from gantrain.data import image_folder as module
 from gantrain.data import scan
 from gantrain.data.catalog import ImageFolder as Settings
-from gantrain.data.image_folder import ImageFolder, build
+from gantrain.data.image_folder import build
 from gantrain.errors import DataError
 
 
@@ -94,10 +94,11 @@ def test_the_fingerprint_follows_the_data_and_not_the_place(tmp_path: Path, many
     assert build(settings(), here).fingerprint() != prints[0]
 
 
-@pytest.mark.parametrize(("files", "small"), [(43_690, True), (43_691, False)])  # 512 MiB of 64x64 RGB
-def test_what_counts_as_small(files: int, small: bool):
-    frame = module.Frame(64, 64, 3, (0, 0, 0))
-    assert ImageFolder(Path(), ("x",) * files, (1,) * files, frame, None, ()).is_small is small
+@pytest.mark.parametrize(("room", "kept"), [(3 * 16, True), (3 * 16 - 1, False)])
+def test_what_fits_in_memory_is_kept_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int, kept: bool):
+    monkeypatch.setattr(module, "LARGEST_IN_MEMORY", room)
+    source = build(settings(), fill(tmp_path, a=1, b=2, c=3))
+    assert (source.in_memory is not None) is kept
 
 
 def test_peek_says_when_it_stopped_and_then_knows_no_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -59,8 +59,8 @@ def test_a_gif_under_a_jpeg_name_is_read_by_its_content(tmp_path: Path):
     Image.fromarray(PIXELS).quantize(256).save(tmp_path / "x.jpg", format="GIF")
     facts = inspect(tmp_path / "x.jpg")
     assert (facts.format, facts.animated) == ("GIF", False)
-    expected = np.asarray(Image.open(tmp_path / "x.jpg").convert("RGB"))
-    assert (decode(tmp_path / "x.jpg", FRAME) == expected).all()
+    with Image.open(tmp_path / "x.jpg") as image:
+        assert (decode(tmp_path / "x.jpg", FRAME) == np.asarray(image.convert("RGB"))).all()
 
 
 def test_a_transparent_gif_shows_the_background(tmp_path: Path):
