@@ -65,9 +65,12 @@ class Engine:
     def _one_step(self, batches: list[dict[str, Tensor]]) -> Tensor:
         number = self._progress.step.read_value()
         result: StepResult = tf.distribute.get_strategy().run(self._step, args=(batches, number))
-        tf.cond(result.fine, lambda: self._applied(number), lambda: tf.constant(0))
+        applied = tf.cond(result.fine, lambda: self._applied(number), lambda: tf.constant(0))
         self._progress.record(result.facts, result.fine, result.blamed)
-        return result.fine
+        with tf.control_dependencies(
+            [applied, self._progress.step.read_value()]
+        ):  # else waiting for these would count as input wait
+            return tf.identity(result.fine)
 
     def _applied(self, number: Tensor) -> Tensor:
         self._after_update(number)
