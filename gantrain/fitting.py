@@ -10,6 +10,8 @@ import tensorflow as tf
 
 from gantrain import kept_plugins, runs
 from gantrain.data.order import epoch_of
+from gantrain.data.progress import Watch, watched
+from gantrain.data.report import report_of
 from gantrain.experiment import Experiment, build, open_source
 from gantrain.pictures import Pictures, spread
 from gantrain.registry import row_of
@@ -36,13 +38,22 @@ class ClosingReporter(Reporter, Protocol):
 class Fitting:
     """One `fit` command. `tell` is for what the user may read, `warn` for what they should."""
 
-    def __init__(self, loaded: LoadedSpec, device: str, tell: Callable[[str], None], warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        loaded: LoadedSpec,
+        device: str,
+        tell: Callable[[str], None],
+        warn: Callable[[str], None],
+        watch: Watch | None = None,
+    ) -> None:
         self.spec = loaded.spec
         self._loaded = loaded
         self._device = device
         self._tell = tell
         self._warn = warn
-        self._source, facts = open_source(loaded.spec, loaded.base_dir)
+        self._said_slow = False
+        with watched(watch):
+            self._source, facts = open_source(loaded.spec, loaded.base_dir)
         require(loaded, facts)
         if self.spec.training.deterministic is True or (self.spec.training.deterministic == "auto" and device != "cpu"):
             make_deterministic()
@@ -51,7 +62,12 @@ class Fitting:
     # ---------------------------------------------------------------- before the first step
 
     def describe(self) -> None:
-        """Say in a few lines what will be done."""
+        """Say in a few lines what the data is and what will be done."""
+        report = report_of(self._source)
+        for line in report.lines if report else ():
+            self._tell(line)
+        for warning in report.warnings if report else ():
+            self._warn(f"warning: {warning}")
         for line in self._plan():
             self._tell(line)
 
@@ -147,6 +163,16 @@ class Fitting:
             epoch_of=self._epoch_at,
             images_per_step=experiment.images_per_step,
             keep_last=self.spec.output.keep_last,
+            waited=self._say_once_that_data_is_slow,
+        )
+
+    def _say_once_that_data_is_slow(self, share: float) -> None:
+        if share <= 0.5 or self._said_slow:
+            return
+        self._said_slow = True
+        self._warn(
+            f"the network waits for data {100 * share:.0f} % of the time; decode the set once with `gantrain pack CONFIG FILE`, "
+            "then train with source: {name: packed, path: FILE}"
         )
 
     def _intervals(self) -> Intervals:
@@ -164,6 +190,7 @@ class Fitting:
         return kept_plugins.with_kept_plugins(tree, self._loaded.plugins, place)
 
     def _write_specs(self, run: RunDirectory) -> None:
+        runs.write_scan(run, self._source)
         kept_plugins.keep(run, self._loaded.plugins)
         resumed_by_name = self._loaded.base_dir.resolve() == run.path.resolve()  # then the text is the run's own resolved spec
         runs.write_specs(run, None if resumed_by_name else self._loaded.text, dump_yaml(self._tree()))

@@ -17,8 +17,10 @@ import numpy as np
 import tensorflow as tf
 
 from gantrain import checkpoint
+from gantrain.data.report import report_of
 from gantrain.errors import DivergedError, GantrainError, InterruptedRun, RunError
 from gantrain.experiment import Experiment
+from gantrain.interfaces import Source
 from gantrain.manifest import DataFacts
 from gantrain.rundir.directory import RunDirectory
 from gantrain.rundir.files import os_errors_explained, write_atomically
@@ -106,7 +108,11 @@ def recorded(run: RunDirectory, record: RunRecord, resumed_from: int | None) -> 
 def load_record(run: RunDirectory, experiment: Experiment, tree: Mapping[str, Any], device: str) -> RunRecord:
     """The record of an existing run, or that of a new one."""
     if run.run_json.exists():
-        changes = {"device": device, "data_fingerprint": experiment.data_facts.fingerprint}
+        changes = {
+            "device": device,
+            "data_fingerprint": experiment.data_facts.fingerprint,
+            "skipped_files": _skipped(experiment.source),
+        }
         return RunRecord.load(run.run_json).model_copy(update=changes)
     return RunRecord(
         name=experiment.spec.name,
@@ -114,7 +120,21 @@ def load_record(run: RunDirectory, experiment: Experiment, tree: Mapping[str, An
         versions=versions(),
         device=device,
         data_fingerprint=experiment.data_facts.fingerprint,
+        skipped_files=_skipped(experiment.source),
     )
+
+
+def _skipped(source: Source) -> int:
+    report = report_of(source)
+    return report.skipped if report else 0
+
+
+def write_scan(run: RunDirectory, source: Source) -> None:
+    """scan.json: everything that a look at the data found, for sources that look. Raises RunError."""
+    report = report_of(source)
+    if report is not None:
+        tree = {"warnings": list(report.warnings), "skipped": report.skipped, **report.tree}
+        write_atomically(run.scan_path, json.dumps(tree, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
 def versions() -> Versions:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn
 
 from tqdm import tqdm
 
@@ -57,6 +60,25 @@ class Silence:
 
     def close(self) -> None:
         """Nothing to tidy."""
+
+
+@contextmanager
+def scan_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A callback (what, done, total) that shows a bar while the data is looked at; a terminal is needed to see it."""
+    bars: dict[str, tqdm[NoReturn]] = {}
+
+    def watch(what: str, done: int, total: int) -> None:
+        if quiet or not sys.stderr.isatty():
+            return
+        if what not in bars:
+            bars[what] = tqdm(total=total, desc=what, unit="file", dynamic_ncols=True, delay=1.0, file=sys.stderr)
+        bars[what].update(done - bars[what].n)
+
+    try:
+        yield watch
+    finally:
+        for bar in bars.values():
+            bar.close()
 
 
 def reporter(first_step: int, total: int, quiet: bool) -> Bar | PlainLines | Silence:

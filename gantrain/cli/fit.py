@@ -79,9 +79,11 @@ def train(request: Request, loaded: LoadedSpec) -> None:
     from gantrain.startup import start_tensorflow
 
     device = start_tensorflow(request.device)  # type: ignore[arg-type]
+    from gantrain.cli.bar import scan_bar
     from gantrain.fitting import Fitting
 
-    fitting = Fitting(loaded, device, tell=_silent if request.quiet else output.echo, warn=output.warn)
+    with scan_bar(request.quiet) as watch:
+        fitting = Fitting(loaded, device, tell=_silent if request.quiet else output.echo, warn=output.warn, watch=watch)
     fitting.describe()
     run = request.run_dir or request.resume
     if run is None:

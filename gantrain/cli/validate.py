@@ -7,9 +7,12 @@ from typing import Any
 
 import click
 
-from gantrain.cli.output import echo, show_problems
+from gantrain import registry
+from gantrain.cli.output import echo, show_problems, warn
+from gantrain.data.report import Report, report_of
+from gantrain.interfaces import SourceFacts
 from gantrain.spec.arithmetic import known_steps
-from gantrain.spec.parse import LoadedSpec, load_spec
+from gantrain.spec.parse import LoadedSpec, load_spec, require
 from gantrain.spec.problems import Problem, SpecError, dotted
 from gantrain.spec.trees import dump_yaml, resolved_tree
 
@@ -21,21 +24,44 @@ from gantrain.spec.trees import dump_yaml, resolved_tree
 )
 @click.option("--json", "as_json", is_flag=True, help="Problems as JSON on stdout, for editors and CI.")
 @click.option("--resolved", is_flag=True, help="Print the spec with every default and absolute paths.")
+@click.option("--deep", is_flag=True, help="Open the data too, look at every file, and show what it holds.")
 @click.option("--allow-plugins", is_flag=True, help="Run the plugins that the file names, and remember this approval.")
-def command(config: str, overrides: tuple[str, ...], as_json: bool, resolved: bool, allow_plugins: bool) -> int:
+def command(config: str, overrides: tuple[str, ...], as_json: bool, resolved: bool, deep: bool, allow_plugins: bool) -> int:
     """Check CONFIG without training. Ends with 0 if it can be trained, 2 if not, 4 if only its data cannot be read."""
     try:
         loaded = load_spec(config, overrides, allow_plugins=allow_plugins)
+        report = _opened(loaded) if deep else None
     except SpecError as error:
         if not as_json:
             raise
         echo(_report(error.problems, None))
         return error.exit_code
     if as_json:
-        echo(_report(loaded.warnings, _resolved(loaded) if resolved else None))
+        echo(_report(loaded.warnings, _resolved(loaded) if resolved else None, report))
     else:
         _say(loaded, config, resolved)
+        _say_report(report)
     return 0
+
+
+def _opened(loaded: LoadedSpec) -> Report | None:
+    """Open the data (without TensorFlow) and judge the spec again by what it is. Raises SpecError, DataError."""
+    from gantrain.cli.bar import scan_bar
+    from gantrain.data.progress import watched
+
+    with scan_bar(quiet=False) as watch, watched(watch):
+        source = registry.build(loaded.spec.data.source, loaded.base_dir)
+    num_classes = None if source.labels is None else len(source.class_names)
+    bounded = source.value_range is not None
+    require(loaded, SourceFacts(tuple(source.shape), source.length, num_classes, bounded=bounded, class_names=source.class_names))
+    return report_of(source)
+
+
+def _say_report(report: Report | None) -> None:
+    for line in report.lines if report else ():
+        echo(line)
+    for warning in report.warnings if report else ():
+        warn(f"warning: {warning}")
 
 
 def _say(loaded: LoadedSpec, config: str, resolved: bool) -> None:
@@ -58,11 +84,15 @@ def summary(loaded: LoadedSpec) -> str:
     return ", ".join([f"{spec.name} ({spec.task})", f"{source} {shape}", count, length, *(facts.notes if facts else ())])
 
 
-def _report(problems: list[Problem], resolved: dict[str, Any] | None) -> str:
-    """One JSON object: ok, problems, and the resolved spec where it was asked for."""
+def _report(problems: list[Problem], resolved: dict[str, Any] | None, scan: Report | None = None) -> str:
+    """One JSON object: ok, problems, and the resolved spec and the scan of the data where they were asked for."""
     ok = not any(problem.severity == "error" for problem in problems)
     report: dict[str, Any] = {"ok": ok, "problems": [_as_json(problem) for problem in problems]}
-    return json.dumps(report | ({"resolved": resolved} if resolved is not None else {}), indent=2)
+    if resolved is not None:
+        report["resolved"] = resolved
+    if scan is not None:
+        report["scan"] = {"warnings": list(scan.warnings), **scan.tree}
+    return json.dumps(report, indent=2, default=str)
 
 
 def _as_json(problem: Problem) -> dict[str, Any]:

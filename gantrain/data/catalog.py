@@ -31,7 +31,6 @@ FASHION_LENGTHS = {"train": 4000, "test": 1000}
 DIGITS_LENGTH = 1797
 
 
-
 def _check_value_range(value_range: Range | None) -> None:
     if value_range is not None and not value_range[0] < value_range[1]:
         raise ValueError("value_range must be [lowest, highest] with lowest < highest")
@@ -65,8 +64,12 @@ class ImageFolder(SourceSettings):
     height: Side  # pixels, after crop and resize
     width: Side
     channels: Literal[1, 3, 4] = 3  # 1: gray | 3: RGB | 4: RGBA
-    framing: Literal["crop", "pad", "stretch"] = "crop"  # crop: centre of the wanted aspect | pad: with background | stretch: distort
-    alpha: Literal["composite", "keep", "error"] = "composite"  # composite: over the background | keep: channels 4 | error: refuse
+    framing: Literal["crop", "pad", "stretch"] = (
+        "crop"  # crop: centre of the wanted aspect | pad: with background | stretch: distort
+    )
+    alpha: Literal["composite", "keep", "error"] = (
+        "composite"  # composite: over the background | keep: channels 4 | error: refuse
+    )
     background: Colour = "white"  # white | black | gray | #rrggbb
     value_range: Range | None = None  # of 16-bit and float pictures: what becomes 0 and 255; null: 16-bit in full, float refused
     on_bad_file: Literal["error", "skip"] = "error"  # skip: unreadable pictures are left out, and counted in run.json
@@ -83,7 +86,9 @@ class ImageFolder(SourceSettings):
     @model_validator(mode="after")
     def _consistent(self) -> ImageFolder:
         if (self.channels == 4) != (self.alpha == "keep"):
-            raise ValueError(f"channels: {self.channels} and alpha: {self.alpha} contradict each other; channels: 4 goes with alpha: keep")
+            raise ValueError(
+                f"channels: {self.channels} and alpha: {self.alpha} contradict each other; channels: 4 goes with alpha: keep"
+            )
         _check_value_range(self.value_range)
         return self
 

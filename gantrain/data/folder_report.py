@@ -55,7 +55,7 @@ def _rows(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[tuple
     transparent = sum(item.alpha == "transparent" for item in facts)
     if transparent:
         yield "alpha", f"{transparent:,} with transparent pixels: {findings.transparency}"
-    yield from _oddities(findings, facts)
+    yield from _oddities(findings)
     if bad:
         yield "unreadable", f"{len(bad):,}: " + _few(f"{printable(name)}: {cause}" for name, cause in bad)
     if findings.labels is not None:
@@ -64,7 +64,7 @@ def _rows(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[tuple
         yield "ignored", f"{len(findings.found.ignored):,} other files: " + _few(map(printable, findings.found.ignored))
 
 
-def _oddities(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[tuple[str, str]]:
+def _oddities(findings: Findings) -> Iterator[tuple[str, str]]:
     turned, animated = [_named(findings.used, test) for test in (lambda item: item.orientation > 1, lambda item: item.animated)]
     if turned:
         yield "turned", f"{len(turned):,} by their EXIF orientation: {_few(turned)}"

@@ -1,4 +1,4 @@
-"""From an upright 8-bit picture of any mode and size to the frame: transparency by rule, then size by rule (free of TensorFlow)."""
+"""From an upright 8-bit picture to the frame: transparency by rule, then size by rule (free of TensorFlow)."""
 
 from __future__ import annotations
 

@@ -44,7 +44,9 @@ def read(path: Path) -> tuple[Pair, ...]:
 def _text(path: Path) -> str:
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
-        raise DataError(f"labels file {path} {what}; give a CSV or JSON file, `folders`, or null (paths start at the config file)")
+        raise DataError(
+            f"labels file {path} {what}; give a CSV or JSON file, `folders`, or null (paths start at the config file)"
+        )
     if path.stat().st_size > LARGEST:
         raise DataError(f"{path} has more than {LARGEST:,} bytes, which is no labels file")
     try:
@@ -60,7 +62,9 @@ def _check_unique(path: Path, pairs: tuple[Pair, ...]) -> None:
     for pair in pairs:
         first = seen.setdefault(normalised(pair.name), pair)
         if first.label != pair.label:
-            raise DataError(f"{path}: {pair.name} is {first.label!r} in {first.place} and {pair.label!r} in {pair.place}; keep one")
+            raise DataError(
+                f"{path}: {pair.name} is {first.label!r} in {first.place} and {pair.label!r} in {pair.place}; keep one"
+            )
 
 
 def normalised(name: str) -> str:
@@ -112,7 +116,9 @@ def _json_pair(path: Path, entry: Any, place: str) -> Pair:
             f"Wanted is {JSON_FORMS}"
         )
     if len(entry) != 2 or not isinstance(entry[0], str):
-        raise DataError(f"{path}, {place}: {json.dumps(entry)[:60]} is no pair of a file name and a label; wanted is {JSON_FORMS}")
+        raise DataError(
+            f"{path}, {place}: {json.dumps(entry)[:60]} is no pair of a file name and a label; wanted is {JSON_FORMS}"
+        )
     return Pair(entry[0], _label(path, entry[1], place), place)
 
 
@@ -159,8 +165,8 @@ def _columns(path: Path, header: list[str]) -> tuple[int, int]:
         raise DataError(f"{path}:1: no header: the first line is {','.join(header)[:60]!r}; wanted is {WANTED}")
     if len(header) == 1:
         raise DataError(
-            f"{path}:1: one column only ({header[0][:40]!r}); labels by position are refused, because files are sorted by name and "
-            f"a list rarely is. Wanted is {WANTED}"
+            f"{path}:1: one column only ({header[0][:40]!r}); labels by position are refused: files are sorted by name, a "
+            f"list rarely is. Wanted is {WANTED}"
         )
     return _column(path, header, FILE_COLUMNS), _column(path, header, LABEL_COLUMNS)
 

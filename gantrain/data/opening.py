@@ -46,7 +46,7 @@ def read(path: Path) -> bytes:
 
 @contextmanager
 def opened(content: bytes, place: str) -> Iterator[Image.Image]:
-    """The picture in `content`, first frame, not decoded yet. Whatever goes wrong inside becomes a DataError that names `place`."""
+    """The picture in `content`, first frame, not decoded yet. What goes wrong inside becomes a DataError that names `place`."""
     try:
         with Image.open(io.BytesIO(content), formats=PILLOW_FORMATS) as image:
             if image.width * image.height > LARGEST_PICTURE:

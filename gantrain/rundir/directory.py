@@ -12,7 +12,18 @@ from gantrain.rundir.lock import LOCK_NAME, is_locked
 from gantrain.rundir.record import RunRecord
 
 _OURS = frozenset(
-    {"spec.yaml", "spec.resolved.yaml", "run.json", "log.txt", "metrics.jsonl", "samples", "checkpoints", "plugins", LOCK_NAME}
+    {
+        "spec.yaml",
+        "spec.resolved.yaml",
+        "run.json",
+        "log.txt",
+        "metrics.jsonl",
+        "scan.json",
+        "samples",
+        "checkpoints",
+        "plugins",
+        LOCK_NAME,
+    }
 )
 
 
@@ -93,6 +104,11 @@ class RunDirectory:
     def resolved_path(self) -> Path:
         """The spec with every default written out."""
         return self.path / "spec.resolved.yaml"
+
+    @property
+    def scan_path(self) -> Path:
+        """What the data was found to be."""
+        return self.path / "scan.json"
 
     @property
     def log_path(self) -> Path:

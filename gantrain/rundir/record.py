@@ -46,6 +46,7 @@ class RunRecord(_Part):
     versions: Versions  # of the latest start
     device: str
     data_fingerprint: str | None = None
+    skipped_files: int = 0  # unreadable files that the data source left out (on_bad_file: skip)
     status: Status = "running"
     exit_reason: str | None = None  # None while running
     starts: tuple[Start, ...] = ()

@@ -31,9 +31,12 @@ class RunEvents:
     epoch_of: Callable[[int], float]
     images_per_step: int
     keep_last: int
+    waited: Callable[[float], None] = lambda _: None  # told which share of the time, 0..1, went by waiting for data
 
     def log(self, step: int, speed: Speed) -> None:
         """Means since the last line; the speed is the only part that differs from run to run."""
+        share = round(speed.input_wait_sec / speed.busy_sec, 4) if speed.busy_sec else 0.0
+        self.waited(share)
         MetricsLog(self.run.metrics_path).append(
             {
                 "step": step,
@@ -41,7 +44,7 @@ class RunEvents:
                 "epoch": self.epoch_of(step),
                 **self.progress.means(),
                 "images_per_sec": round(speed.images_per_sec, 1),
-                "input_wait_share": round(speed.input_wait_sec / speed.busy_sec, 4) if speed.busy_sec else 0.0,
+                "input_wait_share": share,
             }
         )
 

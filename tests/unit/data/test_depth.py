@@ -89,7 +89,16 @@ def tiff16(path: Path, values: np.ndarray, order: str) -> Path:
     """An uncompressed 16-bit RGB TIFF [H,W,3] of the byte order `<` or `>`."""
     height, width, _ = values.shape
     pixels = values.astype(f"{order}u2").tobytes()
-    entries = [(256, 3, width), (257, 3, height), (258, 3, 16), (259, 3, 1), (262, 3, 2), (273, 4, 8), (277, 3, 3), (278, 3, height)]
+    entries = [
+        (256, 3, width),
+        (257, 3, height),
+        (258, 3, 16),
+        (259, 3, 1),
+        (262, 3, 2),
+        (273, 4, 8),
+        (277, 3, 3),
+        (278, 3, height),
+    ]
     entries += [(279, 4, len(pixels)), (284, 3, 1)]
     table = struct.pack(f"{order}H", len(entries))
     for tag, kind, value in sorted(entries):

@@ -30,7 +30,7 @@ def _found(spec, facts):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['rule']} at {case['place']}")
 def test_a_rule_points_at_what_is_wrong_and_falls_silent_when_it_is_cured(spec_of, case):
     shape, *others = case["facts"]
-    facts = SourceFacts(tuple(shape), *others[:2], bounded=others[2])
+    facts = SourceFacts(tuple(shape), *others[:2], bounded=others[2], class_names=tuple(others[3]) if len(others) > 3 else ())
     change, cure = case["change"], case["cure"]
     assert _found(spec_of(case["base"], **change), facts).get(case["rule"]) == case["place"]
     if cure is not None:  # null: the cure is other data
