@@ -29,7 +29,7 @@ class Wish:
 
     count: int
     seed: int
-    form: str  # grid | images | npz
+    form: str  # grid | images | npz | csv
     layout: tuple[int, int] | None
     class_name: str | None
     weights: str | None
@@ -57,19 +57,22 @@ class Drawing:
 
     def write(self, out: Path | None) -> list[Path]:
         """Draw and write; the files, in order. Raises UsageError for a form that this data has not."""
-        if self._wish.form != "npz" and not self._pictures.drawable:
-            raise UsageError(f"examples of shape {list(self._manifest.data.shape)} are not pictures; use --as npz")
+        if self._wish.form == "csv" and self._manifest.data.table is None:
+            raise UsageError("--as csv is for data that came from a table (source csv); use --as npz")
+        if self._wish.form in ("grid", "images") and not self._pictures.drawable:
+            other = "npz" if self._manifest.data.table is None else "csv"
+            raise UsageError(f"examples of shape {list(self._manifest.data.shape)} are not pictures; use --as {other}")
         outputs, labels = self.outputs()
         target = out or Path(self.default_name())
         with os_errors_explained("write", target):
             (target if self._wish.form == "images" else target.parent).mkdir(parents=True, exist_ok=True)
-        return {"grid": self._grid, "images": self._images, "npz": self._npz}[self._wish.form](target, outputs, labels)
+        return {"grid": self._grid, "images": self._images, "npz": self._npz, "csv": self._csv}[self._wish.form](target, outputs, labels)
 
     def default_name(self) -> str:
         """Where it goes without --out: named by run, step and seed, in the current directory."""
         run = self._path.parent.parent.name if self._path.parent.name == "checkpoints" else self._spec.name
         stem = f"{run}-step-{self._manifest.step:08d}-seed-{self._wish.seed}"
-        return stem + {"grid": ".png", "images": "", "npz": ".npz"}[self._wish.form]
+        return stem + {"grid": ".png", "images": "", "npz": ".npz", "csv": ".csv"}[self._wish.form]
 
     # ---------------------------------------------------------------- the three forms
 
@@ -98,6 +101,15 @@ class Drawing:
         buffer = io.BytesIO()
         np.savez(buffer, allow_pickle=False, **arrays)
         write_atomically(target, buffer.getvalue())
+        return [target]
+
+    def _csv(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
+        """The columns of the table that the data came from, in its units and types."""
+        table, transform = self._manifest.data.table, self._pictures.transform
+        assert table is not None
+        values = transform.inverse(outputs)
+        names = None if labels is None else [self._manifest.data.class_names[label] for label in labels]
+        write_atomically(target, table.to_csv(values if transform.source is None else np.clip(values, *transform.source), names))
         return [target]
 
     def _facts(self) -> dict[str, object]:

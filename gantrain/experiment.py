@@ -118,6 +118,7 @@ def describe_data(spec: Spec, source: Source) -> DataFacts:
         network_range=spec.data.range,
         class_names=tuple(source.class_names),
         fingerprint=source.fingerprint(),
+        table=getattr(source, "table", None),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from gantrain.data.table import Table
 from gantrain.errors import RunError
 from gantrain.interfaces import Range
 from gantrain.rundir.files import os_errors_explained
@@ -36,6 +37,7 @@ class DataFacts(_Part):
     network_range: Range | None  # of the values the networks see
     class_names: tuple[str, ...] = ()
     fingerprint: str
+    table: Table | None = None  # how the columns of a table became vectors, and the way back
 
 
 class Manifest(_Part):
@@ -50,7 +52,7 @@ class Manifest(_Part):
 
     def to_json(self) -> str:
         """Text of the file."""
-        tree = self.model_dump(mode="json")
+        tree = self._tree()
         return json.dumps({**tree, "sha256": _digest(tree)}, indent=2) + "\n"
 
     @classmethod
@@ -64,9 +66,16 @@ class Manifest(_Part):
             manifest = cls.model_validate(tree)
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise RunError(f"{path} is damaged or of another gantrain version: {_first(error)}") from error
-        if proof != _digest(manifest.model_dump(mode="json")):
+        if proof != _digest(manifest._tree()):
             raise RunError(f"{path} is damaged: its contents changed after it was written")
         return manifest
+
+    def _tree(self) -> dict[str, Any]:
+        """Without the table where there is none: most data is not one."""
+        tree = self.model_dump(mode="json")
+        if self.data.table is None:
+            del tree["data"]["table"]
+        return tree
 
 
 def _digest(tree: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ COMMANDS = {
     "fit": ("gantrain.cli.fit", "Train a GAN from a YAML file, or continue a run."),
     "sample": ("gantrain.cli.sample", "Make pictures from a run or a checkpoint."),
     "validate-config": ("gantrain.cli.validate", "Check a YAML file without training; all problems at once."),
+    "pack": ("gantrain.cli.pack", "Decode a data source once, into one file that training starts from at once."),
     "list": ("gantrain.cli.listing", "List what a YAML file can name."),
     "schema": ("gantrain.cli.schema", "Print the JSON Schema of the YAML, for editors."),
 }

@@ -28,7 +28,7 @@ def _layout(context: click.Context, parameter: click.Parameter, value: str | Non
     "--seed", type=click.IntRange(min=0, max=2**63 - 1), default=0, show_default=True, help="Picture i depends on (seed, i) only."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="File, or directory for --as images.")
-@click.option("--as", "form", type=click.Choice(["grid", "images", "npz"]), default="grid", show_default=True)
+@click.option("--as", "form", type=click.Choice(["grid", "images", "npz", "csv"]), default="grid", show_default=True)
 @click.option("--grid", "layout", metavar="RxC", callback=_layout, help="Rows x columns of the grid.")
 @click.option("--class", "class_name", metavar="NAME", help="Draw this class only (conditional generators).")
 @click.option("--weights", type=click.Choice(["ema", "raw"]), help="Moving average (default) or last weights.")

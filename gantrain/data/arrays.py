@@ -25,7 +25,7 @@ def build(settings: Settings, base_dir: Path) -> Arrays | MemorySource:
     header = headers.read(places.path, places.key, places.labels_key)
     headers.check(header, settings.value_range)
     source = _opened(header, headers.read_labels(places, header.shape[0]), settings.value_range)
-    _check_values(source, header.place, declared=settings.value_range is not None)
+    check_values(source, header.place, declared=settings.value_range is not None)
     small = header.key is not None or source.values.nbytes <= LARGEST_IN_MEMORY
     return source.in_full() if small else source
 
@@ -76,7 +76,8 @@ def _cast(values: np.ndarray) -> np.ndarray:
         return values if values.dtype == np.uint8 else values.astype(np.float32)
 
 
-def _check_values(source: Arrays, place: str, *, declared: bool) -> None:
+def check_values(source: Arrays, place: str, *, declared: bool) -> None:
+    """DataError for values that are not finite, or outside the declared range."""
     if source.values.dtype.kind == "f":
         _check_finite(source, place)
     if declared:

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, model_validator
 
+from gantrain.data import file_settings  # noqa: F401  more sources register themselves
+from gantrain.data.setting_types import Colour, Positive, Side, check_value_range
 from gantrain.interfaces import Range, SourceFacts, SourceSettings
 from gantrain.registry import register
 
-Side = Annotated[int, Field(ge=1, le=8192)]  # pixels
-Positive = Annotated[float, Field(gt=0)]
-Colour = Annotated[str, Field(pattern=r"^(white|black|gray|#[0-9a-fA-F]{6})$")]
 
 FASHION_CLASSES = (
     "T-shirt/top",
@@ -29,11 +28,6 @@ FASHION_CLASSES = (
 )
 FASHION_LENGTHS = {"train": 4000, "test": 1000}
 DIGITS_LENGTH = 1797
-
-
-def _check_value_range(value_range: Range | None) -> None:
-    if value_range is not None and not value_range[0] < value_range[1]:
-        raise ValueError("value_range must be [lowest, highest] with lowest < highest")
 
 
 @register("source", "fashion_sample", build="gantrain.data.packaged:fashion_sample")
@@ -89,7 +83,7 @@ class ImageFolder(SourceSettings):
             raise ValueError(
                 f"channels: {self.channels} and alpha: {self.alpha} contradict each other; channels: 4 goes with alpha: keep"
             )
-        _check_value_range(self.value_range)
+        check_value_range(self.value_range)
         return self
 
     def peek(self, base_dir: Path) -> SourceFacts:
@@ -113,7 +107,7 @@ class Arrays(SourceSettings):
     def _consistent(self) -> Arrays:
         if self.labels is not None and self.labels_key is not None:
             raise ValueError("labels and labels_key are both given; keep one")
-        _check_value_range(self.value_range)
+        check_value_range(self.value_range)
         return self
 
     def peek(self, base_dir: Path) -> SourceFacts:
@@ -133,6 +127,7 @@ class GaussianMixture(SourceSettings):
     spacing: Positive = 2.0  # between neighbours of the grid
     std: Positive = 0.02  # of each mode, in both directions; 0.05 for a grid by default
     size: Annotated[int, Field(ge=1, le=10_000_000)] = 10000  # points
+    imbalance: Annotated[float, Field(ge=1, le=10_000)] = 1.0  # share of the commonest mode / share of the rarest; geometric between
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0  # of the points, apart from the seed of the experiment
 
     @model_validator(mode="before")

@@ -34,7 +34,8 @@ def bits_of(image: Image.Image) -> int:
 
 def raw_mode(image: Image.Image) -> str:
     """Pillow's name for the layout of the pixels in the file, such as RGB;16B; empty where its decoder has none."""
-    arguments: Any = image.tile[0][3] if image.tile else ""
+    tiles: Any = getattr(image, "tile", None)  # of files, not of pictures made in memory
+    arguments: Any = tiles[0][3] if tiles else ""
     first = arguments[0] if isinstance(arguments, tuple) and arguments else arguments
     return first if isinstance(first, str) else ""
 
@@ -57,7 +58,7 @@ def deep_values(image: Image.Image, content: bytes) -> np.ndarray | None:
     return np.asarray(image).astype(np.uint16) << 8 | low
 
 
-def _loaded_as(image: Image.Image, layout: str) -> np.ndarray:
+def _loaded_as(image: Any, layout: str) -> np.ndarray:
     """Decode as if the pixels had another layout of the same size."""
     image.tile = [_with_layout(tile, layout) for tile in image.tile]
     image.load()

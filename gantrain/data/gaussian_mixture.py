@@ -14,9 +14,21 @@ from gantrain.data.memory import MemorySource
 def build(settings: GaussianMixture, base_dir: Path) -> MemorySource:  # noqa: ARG001
     """`size` independent points [size,2] float32; the label is the mode. x = centre + std * n, n ~ N(0, I)."""
     random = np.random.Generator(np.random.Philox(key=settings.seed))
-    labels = random.integers(settings.modes, size=settings.size, dtype=np.int64)
+    labels = _labels(settings, random)
     points = modes(settings)[labels] + settings.std * random.standard_normal((settings.size, 2))
     return MemorySource(points.astype(np.float32), None, labels, tuple(f"mode {mode}" for mode in range(settings.modes)))
+
+
+def _labels(settings: GaussianMixture, random: np.random.Generator) -> np.ndarray:
+    if settings.imbalance == 1:
+        return random.integers(settings.modes, size=settings.size, dtype=np.int64)
+    return random.choice(settings.modes, size=settings.size, p=shares(settings)).astype(np.int64)
+
+
+def shares(settings: GaussianMixture) -> np.ndarray:
+    """Share of each mode [K], falling geometrically: p_k ~ imbalance^(-k / (K - 1)), so p_0 / p_(K-1) = imbalance."""
+    weights = settings.imbalance ** (-np.arange(settings.modes) / max(settings.modes - 1, 1))
+    return weights / weights.sum()
 
 
 def modes(settings: GaussianMixture) -> np.ndarray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gantrain.data.report import Report
+from gantrain.data.table import Table
 from gantrain.interfaces import Range
 
 LARGEST_IN_MEMORY = 512 * 2**20  # bytes; beyond, examples are read when they are needed
@@ -22,6 +23,7 @@ class MemorySource:
     labels: np.ndarray | None = None
     class_names: tuple[str, ...] = ()
     report: Report | None = None
+    table: Table | None = None  # of rows that came from a table
     shape: tuple[int, ...] = field(init=False)
     length: int = field(init=False)
 
@@ -34,8 +36,9 @@ class MemorySource:
         return self.in_memory[indices]
 
     def fingerprint(self) -> str:
-        """Digest of contents, labels and class names."""
-        return digest(self.in_memory, self.labels, *self.class_names)
+        """Digest of contents, labels, class names, and the way back to a table."""
+        way_back = () if self.table is None else (self.table.model_dump_json(),)
+        return digest(self.in_memory, self.labels, *self.class_names, *way_back)
 
 
 def digest(*parts: np.ndarray | str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import pytest
 from PIL import Image
 
 from gantrain import registry
+from gantrain.data import packed
 from gantrain.data.catalog import Arrays, Digits, FashionSample, GaussianMixture, ImageFolder
+from gantrain.data.file_settings import Csv, Idx, KerasCache, Packed, TfRecord
 from gantrain.interfaces import SourceSettings
+from tests.records import example, write_records
 
 
 def _image_folder(folder: Path, variant: int) -> SourceSettings:
@@ -29,19 +33,60 @@ def _arrays(folder: Path, variant: int) -> SourceSettings:
     return Arrays(path="x.npz", labels_key="y", value_range=(0, 1))
 
 
+def _idx(folder: Path, variant: int) -> SourceSettings:
+    values = np.arange(6 * 20, dtype=np.uint8).reshape(6, 4, 5) + variant
+    header = bytes([0, 0, 8, 3]) + np.array(values.shape, ">i4").tobytes()
+    (folder / "images.gz").write_bytes(gzip.compress(header + values.tobytes(), mtime=0))
+    (folder / "labels").write_bytes(bytes([0, 0, 8, 1]) + np.array([6], ">i4").tobytes() + bytes([0, 1, 2, 0, 1, 2]))
+    return Idx(path="images.gz", labels="labels")
+
+
+def _csv(folder: Path, variant: int) -> SourceSettings:
+    rows = [f"{number},{number * 1.5 + variant:.2f},{'ab'[number % 2]},c{number % 3}" for number in range(6)]
+    (folder / "table.csv").write_text("\n".join(["count,size,kind,class", *rows]))
+    return Csv(path="table.csv", label="class", categories=("kind",))
+
+
+def _keras_cache(folder: Path, variant: int) -> SourceSettings:
+    values = np.zeros((10000, 28, 28), np.uint8)
+    values[:, 3, 4] = np.arange(10000) % 251
+    values[0, 0, 0] = variant
+    np.savez(folder / "mnist.npz", x_test=values, y_test=(np.arange(10000) % 10).astype(np.uint8))
+    return KerasCache(dataset="mnist", split="test", path=".")
+
+
+def _tfrecord(folder: Path, variant: int) -> SourceSettings:
+    values = np.arange(6 * 8, dtype=np.float32).reshape(6, 8) / 48
+    values[2, 3] = variant / 4
+    rows = [example(x=row, y=[number % 3]) for number, row in enumerate(values)]
+    write_records(folder / "a.tfrecord", rows)
+    return TfRecord(path="a.tfrecord", feature="x", shape=(8,), encoding="numbers", label="y", value_range=(0, 1))
+
+
+def _packed(folder: Path, variant: int) -> SourceSettings:
+    source = registry.build(_arrays(folder, variant), folder)
+    packed.write(source, {}, folder / f"{variant}.pack")
+    return Packed(path=f"{variant}.pack")
+
+
 # name -> (folder to write files in, variant 0 or 1 of the data) -> settings
 EXAMPLES: dict[str, Callable[[Path, int], SourceSettings]] = {
     "arrays": _arrays,
+    "csv": _csv,
     "digits": lambda _folder, _variant: Digits(),
     "fashion_sample": lambda _folder, variant: FashionSample(split=("train", "test")[variant]),
     "gaussian_mixture": lambda _folder, variant: GaussianMixture(size=50, seed=variant),
+    "idx": _idx,
     "image_folder": _image_folder,
+    "keras_cache": _keras_cache,
+    "packed": _packed,
+    "tfrecord": _tfrecord,
 }
 CONSTANT = {"digits"}  # sources with one variant only
 NAMES = registry.names("source")
 
 
-def example(name: str, folder: Path, variant: int = 0) -> SourceSettings:
+def settings_of(name: str, folder: Path, variant: int = 0) -> SourceSettings:
     if name not in EXAMPLES:
         pytest.fail(f"source {name!r} has no example; add one to EXAMPLES in {__file__}")
     return EXAMPLES[name](folder, variant)
@@ -50,7 +95,7 @@ def example(name: str, folder: Path, variant: int = 0) -> SourceSettings:
 @pytest.fixture(params=NAMES)
 def pair(request: pytest.FixtureRequest, tmp_path: Path):
     """(facts by peek, built source)."""
-    settings = example(request.param, tmp_path)
+    settings = settings_of(request.param, tmp_path)
     return settings.peek(tmp_path), registry.build(settings, tmp_path)
 
 
@@ -106,7 +151,7 @@ def test_the_fingerprint_is_repeatable_and_changes_with_the_data(name: str, tmp_
     prints = []
     for folder, variant in ((here, 0), (there, 0), (there, 1)):
         folder.mkdir(exist_ok=True)
-        prints.append(registry.build(example(name, folder, variant), folder).fingerprint())
+        prints.append(registry.build(settings_of(name, folder, variant), folder).fingerprint())
     assert prints[0] == prints[1]
     assert len(prints[0]) == 64
     assert (prints[0] == prints[2]) == (name in CONSTANT)

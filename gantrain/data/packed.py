@@ -1,0 +1,276 @@
+"""One file with a whole decoded set: memory-mapped, checked by digests, ready at once.
+
+Layout: 64 bytes (mark, place, length and sha256 of the header), the examples from byte 4096 on, the labels (int64), the header (JSON).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import struct
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gantrain.data.file_settings import Packed as Settings
+from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource
+from gantrain.data.progress import advance
+from gantrain.data.report import Report, report_of
+from gantrain.data.table import Table
+from gantrain.errors import DataError
+from gantrain.interfaces import Range, Source, SourceFacts
+
+MARK = b"gantrain-pack-01"
+PRELUDE = struct.Struct("<16sQQ32s")
+START = 4096  # of the examples: a whole page
+CHUNK_BYTES = 2**24  # written together
+BLOCKS, BLOCK_BYTES = 64, 2**20  # of a set too large to be read at the start: so many, evenly spread, are checked
+
+
+class Block(BaseModel):
+    """A part of the file and its digest."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    start: int
+    length: int
+    sha256: str
+
+
+class Header(BaseModel):
+    """Everything but the values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    format: Literal[1] = 1
+    shape: tuple[int, ...]
+    length: int
+    dtype: Literal["uint8", "float32"]
+    value_range: Range | None
+    class_names: tuple[str, ...]
+    labelled: bool
+    table: Table | None
+    fingerprint: str  # of the source it was made from
+    origin: dict[str, Any]  # settings of that source
+    scan: dict[str, Any] | None  # its report
+    sha256: str  # of the examples
+    labels_sha256: str | None
+    blocks: tuple[Block, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the examples."""
+        return self.length * int(np.prod(self.shape)) * np.dtype(self.dtype).itemsize
+
+    @property
+    def labels_size(self) -> int:
+        """Bytes of the labels."""
+        return 8 * self.length if self.labelled else 0
+
+
+# ---------------------------------------------------------------- writing
+
+
+def write(source: Source, origin: dict[str, Any], out: Path) -> Header:
+    """Decode all examples of `source` into the new file `out`; whole or not at all. Raises DataError."""
+    if out.exists():
+        raise DataError(f"{out} is there already; remove it, or give another name")
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("xb") as file:
+            header = _write_all(file, source, origin)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(out)
+    except OSError as error:
+        raise DataError(f"{out} cannot be written ({error.strerror}); check the place and the room on the disk") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    return header
+
+
+def _write_all(file: Any, source: Source, origin: dict[str, Any]) -> Header:
+    file.write(bytes(START))
+    total, dtype = hashlib.sha256(), np.dtype(np.uint8)
+    for part in _parts(source):
+        total.update(part.data)
+        file.write(part.data)
+        dtype = part.dtype
+    labels = None if source.labels is None else np.ascontiguousarray(source.labels, np.int64)
+    if labels is not None:
+        file.write(labels.data)
+    file.flush()
+    header = _header(file, source, origin, dtype, (total.hexdigest(), labels))
+    content = header.model_dump_json().encode()
+    place = file.tell()
+    file.write(content)
+    file.seek(0)
+    file.write(PRELUDE.pack(MARK, place, len(content), hashlib.sha256(content).digest()))
+    return header
+
+
+def _parts(source: Source) -> Iterator[np.ndarray]:
+    one = source.load(np.zeros(1, np.int64))
+    count = max(1, CHUNK_BYTES // max(1, one.nbytes))
+    for start in range(0, source.length, count):
+        indices = np.arange(start, min(start + count, source.length), dtype=np.int64)
+        yield np.ascontiguousarray(source.load(indices))
+        advance("packing", int(indices[-1]) + 1, source.length)
+
+
+def _header(
+    file: Any, source: Source, origin: dict[str, Any], dtype: np.dtype, digests: tuple[str, np.ndarray | None]
+) -> Header:
+    report, labels = report_of(source), digests[1]
+    size = source.length * int(np.prod(source.shape)) * dtype.itemsize
+    return Header(
+        shape=tuple(source.shape),
+        length=source.length,
+        dtype="uint8" if dtype == np.uint8 else "float32",
+        value_range=source.value_range,
+        class_names=tuple(source.class_names),
+        labelled=labels is not None,
+        table=getattr(source, "table", None),
+        fingerprint=source.fingerprint(),
+        origin=origin,
+        scan=None if report is None else asdict(report),
+        sha256=digests[0],
+        labels_sha256=None if labels is None else hashlib.sha256(labels.data).hexdigest(),
+        blocks=tuple(_blocks(Path(file.name), size)),
+    )
+
+
+def _blocks(path: Path, size: int) -> Iterator[Block]:
+    with path.open("rb") as file:
+        for start in np.unique(np.linspace(0, max(0, size - BLOCK_BYTES), BLOCKS).astype(np.int64)).tolist():
+            file.seek(START + start)
+            content = file.read(min(BLOCK_BYTES, size - start))
+            yield Block(start=start, length=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+
+# ---------------------------------------------------------------- reading
+
+
+def facts(settings: Settings, base_dir: Path) -> SourceFacts:
+    """Facts of the `packed` source, from the header. Raises DataError."""
+    header = read_header(base_dir / Path(settings.path).expanduser())
+    bounded = header.value_range is not None
+    return SourceFacts(
+        header.shape, header.length, len(header.class_names) or None, bounded=bounded, class_names=header.class_names
+    )
+
+
+def build(settings: Settings, base_dir: Path) -> Packed | MemorySource:
+    """Open and check. Small sets are read into memory and checked in full, of large ones 64 blocks. Raises DataError."""
+    path = base_dir / Path(settings.path).expanduser()
+    header = read_header(path)
+    values = np.memmap(path, np.dtype(header.dtype), "r", START, (header.length, *header.shape))
+    labels = _labels(path, header)
+    report = None if header.scan is None else _report(header.scan)
+    if header.size > LARGEST_IN_MEMORY:
+        _check_blocks(path, header)
+        return Packed(values, header, labels, report)
+    kept = np.array(values)
+    if hashlib.sha256(kept.data).hexdigest() != header.sha256:
+        raise DataError(f"{path} is damaged (its digest is wrong); pack the data again")
+    return MemorySource(kept, header.value_range, labels, header.class_names, report, header.table)
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Examples mapped from the file."""
+
+    values: np.ndarray
+    header: Header
+    labels: np.ndarray | None
+    report: Report | None
+    in_memory: np.ndarray | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one example."""
+        return self.header.shape
+
+    @property
+    def length(self) -> int:
+        """Number of examples."""
+        return self.header.length
+
+    @property
+    def value_range(self) -> Range | None:
+        """Of the values."""
+        return self.header.value_range
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Empty without labels."""
+        return self.header.class_names
+
+    @property
+    def table(self) -> Table | None:
+        """Of rows that came from a table."""
+        return self.header.table
+
+    def load(self, indices: np.ndarray) -> np.ndarray:
+        """Examples [n,*shape] at `indices` [n]."""
+        return np.asarray(self.values[indices])
+
+    def fingerprint(self) -> str:
+        """That of the source it was made from: the same data."""
+        return self.header.fingerprint
+
+
+def read_header(path: Path) -> Header:
+    """Header of a packed file. Raises DataError that names it."""
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise DataError(f"packed file {path} {what}; make one with `gantrain pack CONFIG FILE`")
+    with path.open("rb") as file:
+        start = file.read(PRELUDE.size)
+        if not start.startswith(MARK[:13]):
+            raise DataError(f"{path} is no file that `gantrain pack` wrote; make one with `gantrain pack CONFIG FILE`")
+        if len(start) < PRELUDE.size or not start.startswith(MARK):
+            raise DataError(f"{path} is cut off, or of another gantrain version; pack the data again")
+        _, place, length, proof = PRELUDE.unpack(start)
+        whole = place + length == path.stat().st_size
+        file.seek(place if whole else 0)
+        content = file.read(length) if whole else b""
+    if hashlib.sha256(content).digest() != proof:
+        raise DataError(f"{path} is damaged or cut off; pack the data again")
+    return _parsed(path, content, place)
+
+
+def _parsed(path: Path, content: bytes, place: int) -> Header:
+    try:
+        header = Header.model_validate(json.loads(content))
+    except (ValueError, ValidationError) as error:
+        raise DataError(f"{path} is of another gantrain version; pack the data again") from error
+    if START + header.size + header.labels_size != place:
+        raise DataError(f"{path} is damaged: it holds {place - START:,} bytes of data instead of {header.size + header.labels_size:,}")
+    return header
+
+
+def _labels(path: Path, header: Header) -> np.ndarray | None:
+    if not header.labelled:
+        return None
+    labels = np.fromfile(path, np.int64, header.length, offset=START + header.size)
+    if hashlib.sha256(labels.data).hexdigest() != header.labels_sha256:
+        raise DataError(f"{path} is damaged (the digest of its labels is wrong); pack the data again")
+    return labels
+
+
+def _check_blocks(path: Path, header: Header) -> None:
+    with path.open("rb") as file:
+        for block in header.blocks:
+            file.seek(START + block.start)
+            if hashlib.sha256(file.read(block.length)).hexdigest() != block.sha256:
+                raise DataError(f"{path} is damaged (a digest near byte {START + block.start:,} is wrong); pack the data again")
+
+
+def _report(tree: dict[str, Any]) -> Report:
+    return Report(tuple(tree["lines"]), tuple(tree["warnings"]), tree["tree"], tree["skipped"])
