@@ -40,4 +40,4 @@ def command(config: str, out: Path, overrides: tuple[str, ...], allow_plugins: b
         header = packed.write(source, resolved_tree(loaded.spec, loaded.base_dir)["data"]["source"], out)
     shape = "x".join(map(str, header.shape))
     echo(f"{out}: {header.length:,} examples {shape}, {header.size / 2**20:,.1f} MiB; train from it with")
-    echo(f"  source: {{name: packed, path: {out}}}")
+    echo(f"  source: {{name: packed, path: {out.resolve()}}}")
