@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,12 @@ from gantrain.data import decode, folder_report, scan
 from gantrain.data.catalog import ImageFolder as Settings
 from gantrain.data.folder_labels import FolderLabels, labels_of
 from gantrain.data.framing import Frame
+from gantrain.data.inspect import PictureFacts, inspect
 from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
 from gantrain.data.report import Report
 from gantrain.data.scan import printable
-from gantrain.data.survey import Survey, survey
+from gantrain.data.survey import Survey, each, survey
+from gantrain.data.traced import TracedFiles, traced_files
 from gantrain.errors import DataError
 
 SHOWN = 5  # bad files named in one message
@@ -41,7 +43,7 @@ def build(settings: Settings, base_dir: Path) -> ImageFolder | MemorySource:
         report=report,
     )
     if used.pictures is None:
-        return folder
+        return replace(folder, traced=traced_files(found.root, used.names, used.facts, frame, folder.recheck))
     return MemorySource(used.pictures, folder.value_range, folder.labels, folder.class_names, report)
 
 
@@ -58,6 +60,7 @@ class ImageFolder:
     report: Report | None = None
     value_range: tuple[float, float] = (0.0, 255.0)
     in_memory: np.ndarray | None = None
+    traced: TracedFiles | None = None  # the same pictures by a faster road, where there is one
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -72,6 +75,12 @@ class ImageFolder:
     def load(self, indices: np.ndarray) -> np.ndarray:
         """Pictures [n,H,W,C] at `indices` [n]."""
         return np.stack([decode.decode(self.root / self.names[index], self.frame) for index in indices])
+
+    def recheck(self) -> None:
+        """DataError that names the files which have become unreadable since the scan; nothing if all is well."""
+        for index, cause in each(lambda index: inspect(self.root / self.names[index]).cause, range(self.length), "looking again"):
+            if cause is not None:
+                raise DataError(f"{printable(str(self.root / self.names[index]))}: {cause}")
 
     def fingerprint(self) -> str:
         """Digest over names, file sizes, frame and labels."""
@@ -91,7 +100,7 @@ def _usable(seen: Survey, labels: FolderLabels, frame: Frame, *, skip: bool) -> 
     return used
 
 
-def _cause_in_frame(facts: folder_report.PictureFacts, frame: Frame) -> str | None:
+def _cause_in_frame(facts: PictureFacts, frame: Frame) -> str | None:
     """Why a sound picture cannot be brought into this frame."""
     if facts.alpha == "transparent" and frame.alpha == "error":
         return "has transparent pixels, and data.source.alpha is error; write alpha: composite, or flatten it"
