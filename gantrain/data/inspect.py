@@ -21,7 +21,7 @@ SMALLEST_BAR = 2  # rows or columns of one value along an edge that count as a b
 LARGEST_FOR_BARS = 4_000_000  # pixels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PictureFacts:
     """Facts of a file, independent of any frame. `cause` says why it cannot be used; then the rest is unknown."""
 

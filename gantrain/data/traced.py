@@ -77,9 +77,14 @@ def traced_files(
     has_alpha = frame.channels == 4 or any(item.alpha != "none" for item in facts)
     all_gray = frame.channels == 1 and all(item.mode in ("L", "1") for item in facts)
     channels = 4 if has_alpha else 1 if all_gray else 3
-    if formats == {"JPEG"} and channels == 4:
+    if channels == 4 and (formats == {"JPEG"} or any(map(_has_no_alpha_to_add, facts))):
         return None
     return TracedFiles(tuple(str(root / name) for name in names), formats.pop(), channels, frame, recheck)
+
+
+def _has_no_alpha_to_add(facts: PictureFacts) -> bool:
+    """TensorFlow's PNG decoder gives a wrong alpha to opaque pictures with a palette or packed pixels."""
+    return facts.alpha == "none" and (facts.mode == "P" or facts.bits < 8)
 
 
 def _is_plain(facts: PictureFacts, frame: Frame) -> bool:
