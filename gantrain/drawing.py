@@ -66,7 +66,9 @@ class Drawing:
         target = out or Path(self.default_name())
         with os_errors_explained("write", target):
             (target if self._wish.form == "images" else target.parent).mkdir(parents=True, exist_ok=True)
-        return {"grid": self._grid, "images": self._images, "npz": self._npz, "csv": self._csv}[self._wish.form](target, outputs, labels)
+        return {"grid": self._grid, "images": self._images, "npz": self._npz, "csv": self._csv}[self._wish.form](
+            target, outputs, labels
+        )
 
     def default_name(self) -> str:
         """Where it goes without --out: named by run, step and seed, in the current directory."""

@@ -170,9 +170,11 @@ class Fitting:
         if share <= 0.5 or self._said_slow:
             return
         self._said_slow = True
+        decodes = row_of(self.spec.data.source).name in ("image_folder", "tfrecord")
+        remedy = "decode it once with `gantrain pack CONFIG FILE`, then train with source: {name: packed, path: FILE}"
         self._warn(
-            f"the network waits for data {100 * share:.0f} % of the time; decode the set once with `gantrain pack CONFIG FILE`, "
-            "then train with source: {name: packed, path: FILE}"
+            f"the network waits for data {100 * share:.0f} % of the time; "
+            + (remedy if decodes else "put the data on a faster disk, or leave more of the processor to this run")
         )
 
     def _intervals(self) -> Intervals:

@@ -11,6 +11,7 @@ import numpy as np
 from gantrain.data import headers
 from gantrain.data.catalog import Arrays as Settings
 from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
+from gantrain.data.report import Report
 from gantrain.errors import DataError
 from gantrain.interfaces import Range
 
@@ -27,7 +28,7 @@ def build(settings: Settings, base_dir: Path) -> Arrays | MemorySource:
     source = _opened(header, headers.read_labels(places, header.shape[0]), settings.value_range)
     check_values(source, header.place, declared=settings.value_range is not None)
     small = header.key is not None or source.values.nbytes <= LARGEST_IN_MEMORY
-    return source.in_full() if small else source
+    return source.in_full(_report(source, header.place)) if small else source
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +51,10 @@ class Arrays:
         """Examples [n,*shape] at `indices` [n], uint8 or float32."""
         return _cast(self.values[indices]).reshape(-1, *self.shape)
 
-    def in_full(self) -> MemorySource:
+    def in_full(self, report: Report | None = None) -> MemorySource:
         """The same examples, read and kept."""
         values = np.ascontiguousarray(_cast(np.asarray(self.values)).reshape(-1, *self.shape))
-        return MemorySource(values, self.value_range, self.labels, self.class_names)
+        return MemorySource(values, self.value_range, self.labels, self.class_names, report)
 
     def fingerprint(self) -> str:
         """Digest over shape, dtype, labels and 64 blocks of 1 MiB, evenly spread over the file's examples."""
@@ -69,6 +70,28 @@ def _opened(header: headers.Header, labels: np.ndarray | None, declared: Range |
     value_range = (0.0, 255.0) if declared is None and header.dtype == np.uint8 else declared
     classes = () if labels is None else tuple(str(label) for label in range(labels.max() + 1))
     return Arrays(values, header.example_shape(), value_range, labels, classes)
+
+
+def _report(source: Arrays, place: str) -> Report:
+    """Extremes and labels, and what a discriminator would see at once."""
+    least, most = min(float(part.min()) for _, part in _chunks(source)), max(float(part.max()) for _, part in _chunks(source))
+    shape = "x".join(map(str, source.shape))
+    line = f"{place}: {source.length:,} examples {shape} of {source.values.dtype}, values from {least:g} to {most:g}"
+    counts = [] if source.labels is None else np.bincount(source.labels, minlength=len(source.class_names)).tolist()
+    tree = {"place": place, "examples": source.length, "lowest": least, "highest": most, "labels": counts}
+    return Report((line,), tuple(_doubts(source, counts)), tree)
+
+
+def _doubts(source: Arrays, counts: list[int]) -> Iterator[str]:
+    empty = [name for name, count in zip(source.class_names, counts, strict=False) if count == 0]
+    if empty:
+        yield f"classes without an example: {', '.join(empty[:10])}; classes are numbered from 0, without gaps"
+    vectors = len(source.shape) == 1 and source.values.dtype.kind == "f"
+    if vectors and all(np.isin(part, (0, 1)).all() for _, part in _chunks(source)):
+        yield (
+            "every value is exactly 0 or 1, which a smooth generator never reaches: the discriminator needs nothing else; "
+            "add a little noise, or use a csv table with `categories`"
+        )
 
 
 def _cast(values: np.ndarray) -> np.ndarray:

@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, model_validator
 
-from gantrain.data import file_settings  # noqa: F401  more sources register themselves
+from gantrain.data import file_settings
 from gantrain.data.setting_types import Colour, Positive, Side, check_value_range
 from gantrain.interfaces import Range, SourceFacts, SourceSettings
 from gantrain.registry import register
 
+MORE_SOURCES = file_settings  # they register themselves when this is imported
 
 FASHION_CLASSES = (
     "T-shirt/top",
@@ -127,7 +128,9 @@ class GaussianMixture(SourceSettings):
     spacing: Positive = 2.0  # between neighbours of the grid
     std: Positive = 0.02  # of each mode, in both directions; 0.05 for a grid by default
     size: Annotated[int, Field(ge=1, le=10_000_000)] = 10000  # points
-    imbalance: Annotated[float, Field(ge=1, le=10_000)] = 1.0  # share of the commonest mode / share of the rarest; geometric between
+    imbalance: Annotated[float, Field(ge=1, le=10_000)] = (
+        1.0  # share of the commonest mode / share of the rarest; geometric between
+    )
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0  # of the points, apart from the seed of the experiment
 
     @model_validator(mode="before")

@@ -70,7 +70,9 @@ def build(settings: Settings, base_dir: Path) -> MemorySource:
     with np.errstate(over="ignore"):  # reported below
         values = np.concatenate([column.forward(numbers[column.name]) for column in columns], axis=1).astype(np.float32)
     if not np.isfinite(values).all():
-        raise DataError(f"{cells.path}: values are too large for float32 after scaling; write scale: standardise, or rescale them")
+        raise DataError(
+            f"{cells.path}: values are too large for float32 after scaling; write scale: standardise, or rescale them"
+        )
     value_range: Range | None = (0.0, 1.0) if settings.scale == "minmax" else None
     if value_range is not None:
         values = np.clip(values, 0, 1)  # rounding to float32 may leave the range by a bit
@@ -122,16 +124,21 @@ def _rows(path: Path, reader: Iterator[list[str]], most: int | None) -> Iterator
             if most is not None and count > most:
                 return
     except csv.Error as error:
-        raise DataError(f"{path}:{reader.line_num}: not CSV ({error}); correct it") from error  # pyright: ignore[reportAttributeAccessIssue]
+        line = reader.line_num  # pyright: ignore[reportAttributeAccessIssue]
+        raise DataError(f"{path}:{line}: not CSV ({error}); correct it") from error
 
 
 def _check_header(path: Path, header: tuple[str, ...]) -> None:
     numeric = [cell for cell in header if _is_number(cell)]
     if numeric:
-        raise DataError(f"{path}:1: no header: the first line holds the number {numeric[0]}; write the names of the columns above it")
+        raise DataError(
+            f"{path}:1: no header: the first line holds the number {numeric[0]}; write the names of the columns above it"
+        )
     twice = [name for index, name in enumerate(header) if name in header[:index]]
     if twice or "" in header:
-        raise DataError(f"{path}:1: the column name {twice[0] if twice else ''!r} is {'there twice' if twice else 'blank'}; name each column once")
+        raise DataError(
+            f"{path}:1: column name {twice[0] if twice else ''!r} is {'there twice' if twice else 'blank'}; name each column once"
+        )
 
 
 def _is_number(text: str) -> bool:
@@ -168,7 +175,9 @@ def _typed(cells: Cells, settings: Settings) -> tuple[tuple[Column, ...], dict[s
         raise DataError(_text_problem(cells, text))
     found = {name: values for name, values in numbers.items() if values is not None}
     _check_finite(cells, found)
-    columns = [_category(cells, name) if name not in found else _number(cells, name, found[name], settings.scale) for name in names]
+    columns = [
+        _category(cells, name) if name not in found else _number(cells, name, found[name], settings.scale) for name in names
+    ]
     return tuple(columns), {name: found[name] if name in found else np.array(cells.of(name)) for name in names}
 
 
@@ -183,15 +192,17 @@ def _numbers(cells: Cells, name: str) -> np.ndarray | None:
         bad = [row for row, cell in enumerate(column) if not _is_number(cell)]
     if 2 * len(bad) > len(column) or len(bad) > 1000:
         return None
-    raise DataError(f"{cells.place(bad[0], name)}: {column[bad[0]]!r} is no number, as in {len(bad):,} rows; correct it, or leave the column out")
+    raise DataError(
+        f"{cells.place(bad[0], name)}: {column[bad[0]]!r} is no number, as in {len(bad):,} rows; correct it, or omit the column"
+    )
 
 
 def _text_problem(cells: Cells, names: Sequence[str]) -> str:
     shown = [f"{name} ({len(set(cells.of(name))):,} different, such as {cells.of(name)[0]!r})" for name in names[:SHOWN]]
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return (
-        f"{cells.path}: {len(names)} columns hold text: {', '.join(shown)}{more}; name them in data.source.categories (one number "
-        "per name), use one as data.source.label, or list the others in data.source.columns"
+        f"{cells.path}: {len(names)} columns hold text: {', '.join(shown)}{more}; name them in data.source.categories (one "
+        "number per name), use one as data.source.label, or list the others in data.source.columns"
     )
 
 
@@ -199,7 +210,9 @@ def _check_blanks(cells: Cells, names: Sequence[str]) -> None:
     blank = [(row, name) for name in names for row, cell in enumerate(cells.of(name)) if not cell]
     if blank:
         row, name = min(blank, key=lambda item: item[0])
-        raise DataError(f"{cells.place(row, name)} is blank ({len(blank):,} blank cells in all); fill it in, or leave the row or column out")
+        raise DataError(
+            f"{cells.place(row, name)} is blank ({len(blank):,} blank cells in all); fill it in, or leave the row or column out"
+        )
 
 
 def _check_finite(cells: Cells, numbers: dict[str, np.ndarray]) -> None:
@@ -207,15 +220,17 @@ def _check_finite(cells: Cells, numbers: dict[str, np.ndarray]) -> None:
     if bad:
         row, name = min(bad, key=lambda item: item[0])
         raise DataError(
-            f"{cells.place(row, name)} is {cells.of(name)[row]} ({len(bad):,} cells are NaN or infinite); correct it, or leave the "
-            "row or column out"
+            f"{cells.place(row, name)} is {cells.of(name)[row]} ({len(bad):,} cells are NaN or infinite); correct it, or leave "
+            "the row or column out"
         )
 
 
 def _category(cells: Cells, name: str) -> Column:
     levels = sorted_labels(cells.of(name))
     if len(levels) > MOST_LEVELS:
-        raise DataError(f"{cells.path}: category {name!r} has {len(levels):,} different names, more than {MOST_LEVELS}; leave it out")
+        raise DataError(
+            f"{cells.path}: category {name!r} has {len(levels):,} different names, more than {MOST_LEVELS}; leave it out"
+        )
     return Column(name=name, kind="category", levels=levels)
 
 

@@ -158,6 +158,11 @@ def read_labels(places: Places, length: int) -> np.ndarray | None:
     if places.labels_path is None and places.labels_key is None:
         return None
     header = read(places.labels_path or places.path, places.labels_key)
+    if len(header.shape) == 2 and header.shape[0] == length:
+        raise DataError(
+            f"labels in {header.place} are rows of {header.shape[1]} numbers (one-hot or multi-hot), gantrain wants one class "
+            "number per example; for one-hot rows write numpy.argmax(y, axis=1), several classes per example are not supported"
+        )
     if header.dtype.kind not in "ui" or header.shape != (length,):
         raise DataError(
             f"labels in {header.place} are {header.dtype} {header.shape}; wanted are whole numbers of shape ({length},)"

@@ -142,4 +142,6 @@ def _values(header: Header) -> np.ndarray:
 def _check_size(header: Header, there: int) -> None:
     if there != header.size:
         more = "more" if there > header.size else f"{there:,}"
-        raise DataError(f"{header.path} should hold {header.size:,} bytes of values for shape {header.shape}, it holds {more}; copy it again")
+        raise DataError(
+            f"{header.path} should hold {header.size:,} bytes of values for shape {header.shape}, it holds {more}; copy it again"
+        )

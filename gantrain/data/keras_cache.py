@@ -1,4 +1,4 @@
-"""Sets that keras.datasets downloaded before, read without Keras: `get_file` would download, and deletes what it cannot verify."""
+"""Sets that keras.datasets downloaded before, read without Keras, whose `get_file` downloads, and deletes what it cannot verify."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def build(settings: Settings, base_dir: Path) -> MemorySource:
     pictures = np.ascontiguousarray(pictures).reshape(-1, *shape)
     if pictures.dtype != np.uint8 or len(pictures) != count or len(labels) != count:
         raise DataError(
-            f"{place} holds {pictures.dtype} {pictures.shape} and {len(labels):,} labels; {settings.dataset} has {count:,} pictures "
-            f"of {shape}: it is another file; move it away and let Keras download it again"
+            f"{place} holds {pictures.dtype} {pictures.shape} and {len(labels):,} labels; {settings.dataset} has {count:,} "
+            f"pictures of {shape}: it is another file; move it away and let Keras download it again"
         )
     return MemorySource(pictures, (0.0, 255.0), labels.astype(np.int64), _class_names(settings, place))
 

@@ -1,6 +1,6 @@
 """One file with a whole decoded set: memory-mapped, checked by digests, ready at once.
 
-Layout: 64 bytes (mark, place, length and sha256 of the header), the examples from byte 4096 on, the labels (int64), the header (JSON).
+Layout: 64 bytes (mark, place, length and sha256 of the header), from byte 4096 on the examples, the labels (int64), the header (JSON).
 """
 
 from __future__ import annotations
@@ -123,9 +123,7 @@ def _parts(source: Source) -> Iterator[np.ndarray]:
         advance("packing", int(indices[-1]) + 1, source.length)
 
 
-def _header(
-    file: Any, source: Source, origin: dict[str, Any], dtype: np.dtype, digests: tuple[str, np.ndarray | None]
-) -> Header:
+def _header(file: Any, source: Source, origin: dict[str, Any], dtype: np.dtype, digests: tuple[str, np.ndarray | None]) -> Header:
     report, labels = report_of(source), digests[1]
     size = source.length * int(np.prod(source.shape)) * dtype.itemsize
     return Header(
@@ -251,7 +249,9 @@ def _parsed(path: Path, content: bytes, place: int) -> Header:
     except (ValueError, ValidationError) as error:
         raise DataError(f"{path} is of another gantrain version; pack the data again") from error
     if START + header.size + header.labels_size != place:
-        raise DataError(f"{path} is damaged: it holds {place - START:,} bytes of data instead of {header.size + header.labels_size:,}")
+        raise DataError(
+            f"{path} is damaged: it holds {place - START:,} bytes of data instead of {header.size + header.labels_size:,}"
+        )
     return header
 
 

@@ -54,9 +54,7 @@ def batches(
 
 def _fetched(source: Source, indices: tf.data.Dataset, batch: int | None) -> tf.data.Dataset:
     """Adds "values" [B,*shape] to each element, from memory or by `load`."""
-    fetch = (
-        _fetch_from_memory(source, source.in_memory) if source.in_memory is not None else _fetch_by_load(source, batch)
-    )
+    fetch = _fetch_from_memory(source, source.in_memory) if source.in_memory is not None else _fetch_by_load(source, batch)
     threads = 1 if source.in_memory is not None else LOADING_THREADS
     return indices.map(
         lambda element: {**element, "values": fetch(element["index"])}, num_parallel_calls=threads, deterministic=True

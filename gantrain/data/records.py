@@ -116,8 +116,12 @@ def _length(path: Path, file: IO[bytes], number: int, start: bytes) -> int:
     if number:
         raise DataError(f"{path}: the length of record {number} is damaged; write the file anew")
     if start in COMPRESSED:
-        raise DataError(f"{path} is compressed ({COMPRESSED[start]}); records in any order need it unpacked: write it uncompressed")
-    raise DataError(f"{path} is no TFRecord file (the checksum of the first length is wrong); give files that TFRecordWriter wrote")
+        raise DataError(
+            f"{path} is compressed ({COMPRESSED[start]}); records in any order need it unpacked: write it uncompressed"
+        )
+    raise DataError(
+        f"{path} is no TFRecord file (the checksum of the first length is wrong); give files that TFRecordWriter wrote"
+    )
 
 
 def check(places_of_file: list[Place]) -> Iterator[int]:
@@ -128,7 +132,9 @@ def check(places_of_file: list[Place]) -> Iterator[int]:
         messages, stored = zip(*(_with_crc(place) for place in batch), strict=True)
         bad = np.flatnonzero(masked_crcs(list(messages)) != np.array(stored, np.uint32))
         if len(bad):
-            raise DataError(f"{batch[0].path}: record {start + int(bad[0])} is damaged (its checksum is wrong); write the file anew")
+            raise DataError(
+                f"{batch[0].path}: record {start + int(bad[0])} is damaged (its checksum is wrong); write the file anew"
+            )
         done, start = done + len(batch), end
         yield done
 

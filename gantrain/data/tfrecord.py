@@ -148,7 +148,9 @@ class Reader:
 
     def _shaped(self, values: np.ndarray, where: str) -> np.ndarray:
         if values.size != int(np.prod(self.shape)):
-            raise DataError(f"{where}: feature {self.feature!r} holds {values.size:,} values, shape {list(self.shape)} needs others")
+            raise DataError(
+                f"{where}: feature {self.feature!r} holds {values.size:,} values, shape {list(self.shape)} needs others"
+            )
         if values.dtype.kind == "f":
             _check(values, self.value_range, where)
         return values.reshape(self.shape).astype(np.uint8 if values.dtype == np.uint8 else np.float32)
@@ -158,7 +160,9 @@ class Reader:
         assert self.label is not None
         feature = _one(found, self.label, where)
         if len(feature) != 1:
-            raise DataError(f"{where}: label {self.label!r} has {len(feature)} values (multi-hot?); one class per example is wanted")
+            raise DataError(
+                f"{where}: label {self.label!r} has {len(feature)} values (multi-hot?); one class per example is wanted"
+            )
         value: Any = feature[0]
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
@@ -179,7 +183,9 @@ def _files(settings: Settings, base_dir: Path) -> list[Path]:
             raise DataError(f"folder {path} holds no {PATTERN} files; correct data.source.path")
         return found
     if not path.exists():
-        raise DataError(f"file {path} does not exist; correct data.source.path (relative paths start at the config file's folder)")
+        raise DataError(
+            f"file {path} does not exist; correct data.source.path (relative paths start at the config file's folder)"
+        )
     return [path]
 
 
@@ -211,14 +217,12 @@ def _check(values: np.ndarray, value_range: Range | None, where: str) -> None:
     outside = float(((values < np.float32(value_range[0])) | (values > np.float32(value_range[1]))).mean())
     if outside:
         raise DataError(
-            f"{where}: {100 * outside:.3g} % of its values lie outside value_range [{value_range[0]:g}, {value_range[1]:g}]; they go "
-            f"from {values.min():g} to {values.max():g}. Declare the true range"
+            f"{where}: {100 * outside:.3g} % of its values lie outside value_range [{value_range[0]:g}, {value_range[1]:g}]; they "
+            f"go from {values.min():g} to {values.max():g}. Declare the true range"
         )
 
 
-def _read_all(
-    reader: Reader, found: list[records.Place], values: np.ndarray | None
-) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def _read_all(reader: Reader, found: list[records.Place], values: np.ndarray | None) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """Look at every record once: its example goes into `values`, its label is collected."""
 
     def job(number: int) -> str:
@@ -237,10 +241,11 @@ def _read_all(
     return np.array([number[text] for text in texts], np.int64), classes
 
 
-def _report(
-    files: Sequence[Path], found: list[records.Place], classes: tuple[str, ...], labels: np.ndarray | None
-) -> Report:
+def _report(files: Sequence[Path], found: list[records.Place], classes: tuple[str, ...], labels: np.ndarray | None) -> Report:
     counts = {} if labels is None else dict(zip(classes, np.bincount(labels, minlength=len(classes)).tolist(), strict=True))
     shown = ", ".join(f"{name} {count:,}" for name, count in list(counts.items())[:10])
-    lines = [f"{len(found):,} records in {len(files)} TFRecord files, every checksum is right", *([f"  labels     {shown}"] if counts else [])]
+    lines = [
+        f"{len(found):,} records in {len(files)} TFRecord files, every checksum is right",
+        *([f"  labels     {shown}"] if counts else []),
+    ]
     return Report(tuple(lines), (), {"files": [str(path) for path in files], "records": len(found), "labels": counts or None})

@@ -22,7 +22,7 @@ PLAIN_JPEG = ("L", "RGB")
 
 @dataclass(frozen=True)
 class TracedFiles:
-    """`element` decodes one file in the graph, `finish` brings a batch of them into the frame. `recheck` finds what went wrong."""
+    """`element` decodes one file in the graph, `finish` brings a batch of them into the frame. `recheck` finds what broke."""
 
     paths: tuple[str, ...]
     format: str  # PNG | JPEG

@@ -14,6 +14,8 @@ from gantrain.rundir.metrics import MetricsLog
 from gantrain.training.loop import Speed
 from gantrain.training.progress import Progress
 
+LONG_ENOUGH_SEC = 1.0  # shorter than that, a share of the time says nothing
+
 
 @dataclass(frozen=True)
 class RunEvents:
@@ -36,7 +38,8 @@ class RunEvents:
     def log(self, step: int, speed: Speed) -> None:
         """Means since the last line; the speed is the only part that differs from run to run."""
         share = round(speed.input_wait_sec / speed.busy_sec, 4) if speed.busy_sec else 0.0
-        self.waited(share)
+        if speed.busy_sec >= LONG_ENOUGH_SEC:
+            self.waited(share)
         MetricsLog(self.run.metrics_path).append(
             {
                 "step": step,

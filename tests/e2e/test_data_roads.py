@@ -76,7 +76,9 @@ def test_a_deep_check_opens_the_data_and_an_error_there_ends_with_4(folder, caps
 
 def test_samples_of_a_table_come_back_with_its_columns_and_types(tmp_path, capsys):
     rng = np.random.default_rng(0)
-    rows = [f"{age},{size:.2f},{'ab'[age % 2]}" for age, size in zip(rng.integers(20, 60, 40), rng.normal(1.7, 0.1, 40), strict=True)]
+    rows = [
+        f"{age},{size:.2f},{'ab'[age % 2]}" for age, size in zip(rng.integers(20, 60, 40), rng.normal(1.7, 0.1, 40), strict=True)
+    ]
     (tmp_path / "t.csv").write_text("\n".join(["age,size,kind", *rows]))
     source = {"name": "csv", "path": "t.csv", "categories": ["kind"]}
     config = write_config(tmp_path / "c.yaml", {**SHORT, "data.source": source, "data.range": None, "data.batch_size": 8})

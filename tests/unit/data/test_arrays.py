@@ -216,3 +216,18 @@ def test_settings_that_contradict_each_other_are_refused():
         Settings(path="x", labels="y", labels_key="z")
     with pytest.raises(ValidationError, match="lowest < highest"):
         Settings(path="x", value_range=(1, 1))
+
+
+def test_rows_of_several_labels_are_not_silently_one(tmp_path: Path):
+    with pytest.raises(DataError, match=r"are rows of 4 numbers \(one-hot or multi-hot\)"):
+        packed(tmp_path, {"x": PICTURES, "y": np.eye(6, 4, dtype=int)}, labels_key="y")
+
+
+def test_the_report_shows_extremes_and_warns_of_empty_classes_and_of_exact_bits(tmp_path: Path):
+    labels = np.array([1, 2, 3, 1, 2, 3])
+    report = packed(tmp_path, {"x": PICTURES, "y": labels}, labels_key="y").report
+    assert f"6 examples 5x4x3 of uint8, values from {PICTURES.min()} to {PICTURES.max()}" in report.lines[0]
+    assert report.warnings[0].startswith("classes without an example: 0;")
+    (warning,) = opened(tmp_path, (VECTORS > 0).astype(np.float32)).report.warnings
+    assert "every value is exactly 0 or 1" in warning
+    assert opened(tmp_path, VECTORS).report.warnings == ()

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from gantrain import registry
 from gantrain.data import packaged
 from gantrain.data.catalog import Digits, FashionSample, GaussianMixture
-from gantrain.data.gaussian_mixture import modes
+from gantrain.data.gaussian_mixture import modes, shares
 from gantrain.errors import DataError
 
 
@@ -84,3 +84,13 @@ def test_the_seed_decides_the_points():
     first, again, other = (built(GaussianMixture(size=50, seed=seed)).in_memory for seed in (1, 1, 2))
     assert (first == again).all()
     assert not (first == other).any()
+
+
+def test_imbalance_is_the_ratio_of_the_commonest_mode_to_the_rarest():
+    settings = GaussianMixture(modes=5, imbalance=50, size=100_000)
+    expected = shares(settings)
+    assert expected[0] / expected[-1] == pytest.approx(50)
+    assert expected[0] / expected[1] == pytest.approx(expected[3] / expected[4])
+    counts = np.bincount(built(settings).labels, minlength=5)
+    assert np.abs(counts - 100_000 * expected).max() < 4 * np.sqrt(100_000 * 0.25)
+    assert (built(GaussianMixture(size=50, imbalance=1)).in_memory == built(GaussianMixture(size=50)).in_memory).all()

@@ -107,7 +107,9 @@ def test_what_cannot_be_used_is_named_with_its_record(tmp_path: Path, harm, mess
 def test_numbers_outside_the_range_or_of_another_shape_are_refused(tmp_path: Path):
     write_records(tmp_path / "a.tfrecord", [example(x=np.array([0.5, 2.0, 1.0], np.float32))])
     wanted = {"feature": "x", "encoding": "numbers", "shape": (3,)}
-    with pytest.raises(DataError, match=r"record 0: 33\.3 % of its values lie outside value_range \[0, 1\]; they go from 0\.5 to 2"):
+    with pytest.raises(
+        DataError, match=r"record 0: 33\.3 % of its values lie outside value_range \[0, 1\]; they go from 0\.5 to 2"
+    ):
         build(settings(**wanted, value_range=(0, 1)), tmp_path)
     with pytest.raises(DataError, match=r"holds 3 values, shape \[4\] needs others"):
         build(settings(**{**wanted, "shape": (4,)}), tmp_path)
