@@ -1,4 +1,4 @@
-"""Sets that keras.datasets downloaded before, read without Keras, whose `get_file` downloads, and deletes what it cannot verify."""
+"""Sets that keras.datasets downloaded before, read without Keras: `get_file` downloads, and deletes what it cannot verify."""
 
 from __future__ import annotations
 
