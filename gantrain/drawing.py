@@ -14,7 +14,7 @@ from gantrain import checkpoint
 from gantrain.data.transforms import RangeTransform
 from gantrain.errors import RunError, UsageError
 from gantrain.experiment import build_net, build_sampler
-from gantrain.manifest import Manifest
+from gantrain.manifest import MANIFEST, Manifest
 from gantrain.pictures import Pictures
 from gantrain.rundir.files import os_errors_explained, write_atomically
 from gantrain.rundir.grid import best_layout, write_png
@@ -57,11 +57,7 @@ class Drawing:
 
     def write(self, out: Path | None) -> list[Path]:
         """Draw and write; the files, in order. Raises UsageError for a form that this data has not."""
-        if self._wish.form == "csv" and self._manifest.data.table is None:
-            raise UsageError("--as csv is for data that came from a table (source csv); use --as npz")
-        if self._wish.form in ("grid", "images") and not self._pictures.drawable:
-            other = "npz" if self._manifest.data.table is None else "csv"
-            raise UsageError(f"examples of shape {list(self._manifest.data.shape)} are not pictures; use --as {other}")
+        self._check_form()
         outputs, labels = self.outputs()
         target = out or Path(self.default_name())
         with os_errors_explained("write", target):
@@ -76,7 +72,20 @@ class Drawing:
         stem = f"{run}-step-{self._manifest.step:08d}-seed-{self._wish.seed}"
         return stem + {"grid": ".png", "images": "", "npz": ".npz", "csv": ".csv"}[self._wish.form]
 
-    # ---------------------------------------------------------------- the three forms
+    def _check_form(self) -> None:
+        """UsageError for a form that this data has not; before anything is drawn."""
+        form, data = self._wish.form, self._manifest.data
+        if form == "csv" and data.table is None:
+            raise UsageError("--as csv is for data that came from a table (source csv); use --as npz")
+        if form in ("grid", "images") and not self._pictures.drawable:
+            other = "npz" if data.table is None else "csv"
+            raise UsageError(f"examples of shape {list(data.shape)} are not pictures; use --as {other}")
+        if form == "images" and len(data.shape) != 3:
+            raise UsageError("single points are no pictures; use --as grid or --as npz")
+        if self._wish.layout is not None and len(data.shape) != 3:
+            raise UsageError("--grid: points are drawn in one plane, not in a grid; leave --grid out and use --count")
+
+    # ---------------------------------------------------------------- the forms
 
     def _grid(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
         del labels
@@ -84,8 +93,6 @@ class Drawing:
         return [target]
 
     def _images(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
-        if len(self._manifest.data.shape) != 3:
-            raise UsageError("single points are no pictures; use --as grid or --as npz")
         del labels
         width = max(5, len(str(len(outputs) - 1)))
         paths = [target / f"{index:0{width}d}.png" for index in range(len(outputs))]
@@ -94,10 +101,7 @@ class Drawing:
         return paths
 
     def _npz(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
-        """`samples` in the units of the data, clipped to its range where it has one; pictures that were uint8 are uint8."""
-        transform = self._pictures.transform
-        values = transform.to_uint8(outputs) if transform.source == (0.0, 255.0) else transform.inverse(outputs)
-        arrays = {"samples": values, "facts": np.array(json.dumps(self._facts()))}
+        arrays = {"samples": self._in_units(outputs), "facts": np.array(json.dumps(self._facts()))}
         if labels is not None:
             arrays["labels"] = labels
         buffer = io.BytesIO()
@@ -107,12 +111,19 @@ class Drawing:
 
     def _csv(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
         """The columns of the table that the data came from, in its units and types."""
-        table, transform = self._manifest.data.table, self._pictures.transform
+        table = self._manifest.data.table
         assert table is not None
-        values = transform.inverse(outputs)
         names = None if labels is None else [self._manifest.data.class_names[label] for label in labels]
-        write_atomically(target, table.to_csv(values if transform.source is None else np.clip(values, *transform.source), names))
+        write_atomically(target, table.to_csv(self._in_units(outputs), names))
         return [target]
+
+    def _in_units(self, outputs: np.ndarray) -> np.ndarray:
+        """Values in the units of the data, clipped to its range where it has one; what was uint8 is uint8."""
+        transform = self._pictures.transform
+        if self._manifest.data.dtype == "uint8":
+            return transform.to_uint8(outputs)
+        values = transform.inverse(outputs)
+        return values if transform.source is None else np.clip(values, *transform.source)
 
     def _facts(self) -> dict[str, object]:
         facts: dict[str, object] = {"seed": self._wish.seed, "weights": self._role(), "step": self._manifest.step}
@@ -142,11 +153,13 @@ class Drawing:
 
 
 def find_checkpoint(path: Path, warn: Callable[[str], None]) -> Path:
-    """A checkpoint directory as it is, or the newest good one of a run directory. Raises RunError if `path` is neither."""
-    if path.name.startswith("step-") or (path / "manifest.json").exists():
-        return path
+    """A checkpoint directory if it is whole, or the newest good one of a run directory. Raises RunError if `path` is neither."""
     if not path.is_dir():
         raise RunError(f"there is no run directory or checkpoint {path}; check the path")
+    is_run = (path / "checkpoints").is_dir()
+    if not is_run and (path.name.startswith("step-") or (path / MANIFEST).exists()):
+        checkpoint.verify(path)  # before anything is read from it
+        return path
     found = checkpoint.latest_good(path / "checkpoints", warn)
     if found is None:
         raise RunError(

@@ -28,6 +28,7 @@ from gantrain.training.gan import FACTS, GanStep, Objective
 from gantrain.training.nets import Net, own_parameters
 from gantrain.training.progress import Progress
 from gantrain.training.update import Update
+from gantrain.training.wiring import built, check_outputs
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
         discriminator = build_net(spec, "discriminator", data_facts)
         average = build_net(spec, "generator", data_facts, role="ema") if spec.training.ema else None
         own_parameters([generator, discriminator])
+        check_outputs(generator, discriminator, data_facts.shape, spec.latent.size, _num_classes(spec, data_facts))
         updates = (_update(spec, generator), _update(spec, discriminator))
         progress = Progress(FACTS)
         step = _step(spec, source, (generator, discriminator), updates, attempt)
@@ -114,6 +116,7 @@ def describe_data(spec: Spec, source: Source) -> DataFacts:
     """What nets and samples need of the data; stored in each checkpoint."""
     return DataFacts(
         shape=tuple(source.shape),
+        dtype=source.load(np.zeros(1, np.int64)).dtype.name,
         source_range=source.value_range,
         network_range=spec.data.range,
         class_names=tuple(source.class_names),
@@ -127,12 +130,16 @@ def build_net(spec: Spec, name: str, data: DataFacts, role: str | None = None) -
     context = NetContext(
         shape=data.shape,
         latent_size=spec.latent.size,
-        num_classes=(len(data.class_names) or None) if labels_used(spec) else None,
+        num_classes=_num_classes(spec, data),
         data_range=data.network_range,
         dtype=spec.training.precision,
     )
     keras.utils.set_random_seed(short_seed(spec.seed, f"init/{name}"))
-    return Net.of(role or name, registry.build(getattr(spec, name), context))
+    return built(role or name, lambda: registry.build(getattr(spec, name), context))
+
+
+def _num_classes(spec: Spec, data: DataFacts) -> int | None:
+    return (len(data.class_names) or None) if labels_used(spec) else None
 
 
 def build_sampler(spec: Spec, generator: keras.Model, data: DataFacts, batch_size: int | None = None) -> Sampler:

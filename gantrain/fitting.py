@@ -104,6 +104,7 @@ class Fitting:
             record = runs.load_record(run, self._experiment, self._tree(), self._device)
             resumed = runs.resume(run, self._experiment, self._warn)
             if resumed == self._experiment.total_steps:
+                runs.mark_finished(run, record)
                 self._tell(f"{run.path} has all its {resumed:,} steps; raise training.steps to go on")
                 return
             self._tell(f"writes to {run.path}" + (f", from step {resumed:,} on" if resumed else ""))

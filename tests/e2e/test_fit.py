@@ -54,13 +54,17 @@ def test_a_run_leaves_the_files_of_the_contract(finished, config):
     run, _ = finished
     names = {path.name for path in run.iterdir() if not path.name.startswith(".")}
     assert names == {"spec.yaml", "spec.resolved.yaml", "run.json", "log.txt", "metrics.jsonl", "samples", "checkpoints"}
-    assert {path.name for path in (run / "samples").iterdir()} == {"reals.png", *(f"step-{step:08d}.png" for step in (0, 20, 40, 60))}
+    assert {path.name for path in (run / "samples").iterdir()} == {
+        "reals.png",
+        *(f"step-{step:08d}.png" for step in (0, 20, 40, 60)),
+    }
     assert steps(run) == ["step-00000040", "step-00000050", "step-00000060"]
     files = {path.name for path in (run / "checkpoints" / "step-00000060").iterdir()}
     assert files == {"state.index", "state.data-00000-of-00001", "spec.resolved.yaml", "manifest.json"}
     assert (run / "spec.yaml").read_text() == config.read_text()
-    assert not [path for path in run.rglob("*gantrain-tmp*")]
-    assert Image.open(run / "samples" / "step-00000060.png").mode == "L"
+    assert not list(run.rglob("*gantrain-tmp*"))
+    with Image.open(run / "samples" / "step-00000060.png") as picture:
+        assert picture.mode == "L"
 
 
 def test_metrics_have_the_keys_of_the_contract_and_finite_numbers_on_exact_steps(finished):
@@ -125,7 +129,11 @@ def copy(finished, tmp_path) -> Path:
 
 
 def test_a_finished_run_says_so_and_goes_on_when_there_are_more_steps(copy, capsys):
-    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file() and path.name not in ("run.json", "log.txt", ".lock")}
+    before = {
+        path: path.read_bytes()
+        for path in copy.rglob("*")
+        if path.is_file() and path.name not in ("run.json", "log.txt", ".lock")
+    }
     again = here(capsys, "fit", "--resume", copy)
     assert again.code == 0
     assert "has all its 60 steps" in again.out
@@ -199,7 +207,9 @@ def test_pictures_that_cannot_be_read_are_exit_code_4_with_the_path(kind, tmp_pa
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("arguments", [("--run-dir", "file/run"), ("--set", "output.dir=file/runs"), ("--run-dir", "/proc/gantrain-run")])
+@pytest.mark.parametrize(
+    "arguments", [("--run-dir", "file/run"), ("--set", "output.dir=file/runs"), ("--run-dir", "/proc/gantrain-run")]
+)
 def test_an_output_directory_that_cannot_be_written_is_exit_code_5(arguments, config, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
@@ -229,7 +239,9 @@ def test_a_dry_run_says_the_plan_and_writes_nothing(config, tmp_path, capsys, mo
 
 
 def test_a_run_that_diverges_is_exit_code_3_with_the_step_and_the_name_and_the_last_good_checkpoint(tmp_path, capsys):
-    config = write_config(tmp_path / "c.yaml", {"optimizers": {"generator": "adam", "discriminator": {"name": "sgd", "learning_rate": 1e30}}})
+    config = write_config(
+        tmp_path / "c.yaml", {"optimizers": {"generator": "adam", "discriminator": {"name": "sgd", "learning_rate": 1e30}}}
+    )
     run = tmp_path / "run"
     done = here(capsys, "fit", config, "--run-dir", run)
     assert done.code == 3
@@ -258,3 +270,17 @@ def test_new_runs_are_numbered_and_an_unfinished_one_is_pointed_out(config, tmp_
     assert "gantrain fit --resume runs/tiny-001" in hint.out
     assert here(capsys, "fit", "--resume", "runs/tiny-001").code == 0
     assert record(tmp_path / "runs" / "tiny-001")["status"] == "finished"  # it had all its steps
+
+
+def test_data_may_move_but_not_change(tmp_path, capsys):
+    pictures = np.random.default_rng(0).integers(0, 256, (1200, 8, 8, 1), np.uint8)
+    for name, values in (("a.npy", pictures), ("moved.npy", pictures), ("changed.npy", 255 - pictures)):
+        np.save(tmp_path / name, values)
+    changes = {"data.source": {"name": "arrays", "path": "a.npy"}, "training": {"steps": 1}}
+    command = ("fit", write_config(tmp_path / "c.yaml", changes), "--run-dir", tmp_path / "run", "--quiet")
+    assert here(capsys, *command).code == 0
+    assert here(capsys, *command, "--set", "data.source.path=moved.npy", "--set", "training.steps=2").code == 0
+    changed = here(capsys, *command, "--set", "data.source.path=changed.npy", "--set", "training.steps=3")
+    assert changed.code == 5
+    assert "the data changed" in changed.err
+    assert steps(tmp_path / "run")[-1] == "step-00000002"

@@ -35,7 +35,9 @@ def trained(strategy: tf.distribute.Strategy, names: list[str]) -> dict[str, np.
         return strategy.run(step, args=([{"real": real}], number))
 
     for number, parts in enumerate(reals):
-        mine = strategy.experimental_distribute_values_from_function(lambda c, p=parts: tf.constant(p[c.replica_id_in_sync_group]))
+        mine = strategy.experimental_distribute_values_from_function(
+            lambda c, p=parts: tf.constant(p[c.replica_id_in_sync_group])
+        )
         result = run(tf.constant(number, tf.int64), mine)
     values = {**experiment.state, "facts": result.facts}
     return {

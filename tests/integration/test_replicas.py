@@ -1,4 +1,4 @@
-"""The step is written for replicas: one and two agree. In a process of its own, because devices are split before TensorFlow starts."""
+"""The step is written for replicas: one and two agree. In a process of its own: devices are split before TensorFlow starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_two_replicas_agree_with_one_on_the_same_global_batches(tmp_path):
     out = tmp_path / "out.npz"
-    done = subprocess.run([sys.executable, "-m", "tests.integration.replicas", out], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.integration.replicas", out], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     with np.load(out) as values:
         keys = [key.removeprefix("one/") for key in values if key.startswith("one/")]

@@ -1,5 +1,7 @@
 """One training step against a re-implementation in float64 that shares no code with it."""
 
+# ruff: noqa: ARG002  a stand-in keeps the signature
+
 from __future__ import annotations
 
 import itertools
@@ -46,7 +48,9 @@ class Reference:
     """Dense nets in float64 as plain dictionaries of numbers; statistics move only where the text of the step says so."""
 
     def __init__(self, experiment):
-        self.values = {key: tf.constant(value.numpy(), tf.float64) for key, value in experiment.state.items() if value.dtype == tf.float32}
+        self.values = {
+            key: tf.constant(value.numpy(), tf.float64) for key, value in experiment.state.items() if value.dtype == tf.float32
+        }
         self.trainable = {net.role: list(net.trainable) for net in (experiment.generator, experiment.discriminator)}
 
     def norm(self, x, prefix, training, move):
