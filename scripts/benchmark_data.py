@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from gantrain import registry
-from gantrain.data import image_folder, packed
+from gantrain.data import image_folder, packed, packing
 from gantrain.data.catalog import ImageFolder
 from gantrain.data.file_settings import Packed
 from gantrain.data.memory import MemorySource
@@ -78,7 +78,7 @@ def main() -> None:
         work = Path(place)
         folder = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else made(work)
         fashion = MemorySource(np.random.default_rng(0).integers(0, 256, FASHION_LIKE, np.uint8), (0.0, 255.0))
-        packed.write(fashion, {}, work / "fashion.pack")
+        packing.write(fashion, {}, work / "fashion.pack")
         paths = sorted(folder.rglob("*.png"))
         rows = {"in memory, 28x28": ours(fashion)}
         image_folder.LARGEST_IN_MEMORY = packed.LARGEST_IN_MEMORY = 0  # as if the sets were large

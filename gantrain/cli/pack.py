@@ -26,7 +26,7 @@ def command(config: str, out: Path, overrides: tuple[str, ...], allow_plugins: b
     """
     loaded = load_spec(config, overrides, allow_plugins=allow_plugins)
     from gantrain.cli.bar import scan_bar
-    from gantrain.data import packed
+    from gantrain.data import packing
     from gantrain.data.progress import watched
     from gantrain.data.report import report_of
 
@@ -37,7 +37,7 @@ def command(config: str, out: Path, overrides: tuple[str, ...], allow_plugins: b
             echo(line)
         for warning in report.warnings if report else ():
             warn(f"warning: {warning}")
-        header = packed.write(source, resolved_tree(loaded.spec, loaded.base_dir)["data"]["source"], out)
+        header = packing.write(source, resolved_tree(loaded.spec, loaded.base_dir)["data"]["source"], out)
     shape = "x".join(map(str, header.shape))
     echo(f"{out}: {header.length:,} examples {shape}, {header.size / 2**20:,.1f} MiB; train from it with")
     echo(f"  source: {{name: packed, path: {out.resolve()}}}")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from gantrain.data.csv_text import Cells, is_number, read
 from gantrain.data.file_settings import Csv as Settings
-from gantrain.data.labels_file import sorted_labels
+from gantrain.data.labels_join import sorted_labels
 from gantrain.data.memory import MemorySource
 from gantrain.data.report import Report
 from gantrain.data.table import Column, Table
@@ -27,25 +26,6 @@ LEADING_ZERO = re.compile(r"[+-]?0\d+")
 PLAIN_FLOAT = re.compile(r"[+-]?\d*\.?(\d*)")
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The file as text, column by column: `columns` [C][N]; `lines` [N] are line numbers in the file."""
-
-    path: Path
-    header: tuple[str, ...]
-    columns: list[list[str]]
-    lines: list[int]
-    delimiter: str
-
-    def of(self, name: str) -> list[str]:
-        """Cells of one column."""
-        return self.columns[self.header.index(name)]
-
-    def place(self, row: int, name: str) -> str:
-        """For messages."""
-        return f"{self.path}:{self.lines[row]} (row {row + 1}), column {name!r}"
-
-
 def facts(settings: Settings, base_dir: Path) -> SourceFacts:
     """Facts of the `csv` source. Raises DataError."""
     path = _path(settings, base_dir)
@@ -54,7 +34,7 @@ def facts(settings: Settings, base_dir: Path) -> SourceFacts:
         source = build(settings, base_dir)
         classes = len(source.class_names) or None
         return SourceFacts(source.shape, source.length, classes, bounded=bounded, class_names=source.class_names)
-    cells = _read(path, most_rows=100)
+    cells = read(path, most_rows=100)
     wanted = _wanted(cells, settings)
     known = None if settings.label or settings.categories else (len(wanted),)
     return SourceFacts(known, None, None, (f"{path} is large; its rows are counted at the start of fit",), bounded=bounded)
@@ -62,7 +42,7 @@ def facts(settings: Settings, base_dir: Path) -> SourceFacts:
 
 def build(settings: Settings, base_dir: Path) -> MemorySource:
     """Read and check the whole table. Raises DataError with row and column."""
-    cells = _read(_path(settings, base_dir))
+    cells = read(_path(settings, base_dir))
     columns, numbers = _typed(cells, settings)
     labels, classes = _labels(cells, settings)
     place = 0 if settings.label is None else sum(name in cells.header[: cells.header.index(settings.label)] for name in numbers)
@@ -85,68 +65,6 @@ def _path(settings: Settings, base_dir: Path) -> Path:
         what = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"table {path} {what}; correct data.source.path (relative paths start at the config file's folder)")
     return path
-
-
-# ---------------------------------------------------------------- text
-
-
-def _read(path: Path, most_rows: int | None = None) -> Cells:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-            file.seek(0)
-            delimiter = max(",;\t", key=first.count)
-            rows = list(_rows(path, csv.reader(file, delimiter=delimiter, strict=True), most_rows))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text ({error.reason}); save it as UTF-8") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror})") from error
-    if len(rows) < 2:
-        raise DataError(f"{path} holds {'a header and no rows' if rows else 'nothing'}; a header line and rows are wanted")
-    header = tuple(cell.strip() for cell in rows[0][1])
-    _check_header(path, header)
-    columns = [list(map(str.strip, column)) for column in zip(*(row for _, row in rows[1:]), strict=True)]
-    return Cells(path, header, columns, [line for line, _ in rows[1:]], delimiter)
-
-
-def _rows(path: Path, reader: Iterator[list[str]], most: int | None) -> Iterator[tuple[int, list[str]]]:
-    width, count = 0, 0
-    try:
-        for row in reader:
-            line: int = reader.line_num  # pyright: ignore[reportAttributeAccessIssue]
-            if not row:
-                continue
-            width = width or len(row)
-            if len(row) != width:
-                raise DataError(f"{path}:{line}: {len(row)} cells, the header has {width}; quote cells that hold the separator")
-            yield line, row
-            count += 1
-            if most is not None and count > most:
-                return
-    except csv.Error as error:
-        line = reader.line_num  # pyright: ignore[reportAttributeAccessIssue]
-        raise DataError(f"{path}:{line}: not CSV ({error}); correct it") from error
-
-
-def _check_header(path: Path, header: tuple[str, ...]) -> None:
-    numeric = [cell for cell in header if _is_number(cell)]
-    if numeric:
-        raise DataError(
-            f"{path}:1: no header: the first line holds the number {numeric[0]}; write the names of the columns above it"
-        )
-    twice = [name for index, name in enumerate(header) if name in header[:index]]
-    if twice or "" in header:
-        raise DataError(
-            f"{path}:1: column name {twice[0] if twice else ''!r} is {'there twice' if twice else 'blank'}; name each column once"
-        )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 # ---------------------------------------------------------------- types
@@ -189,7 +107,7 @@ def _numbers(cells: Cells, name: str) -> np.ndarray | None:
     try:
         return np.array(column, dtype=np.float64)
     except ValueError:
-        bad = [row for row, cell in enumerate(column) if not _is_number(cell)]
+        bad = [row for row, cell in enumerate(column) if not is_number(cell)]
     if 2 * len(bad) > len(column) or len(bad) > 1000:
         return None
     raise DataError(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gantrain.data import labels_file, scan
+from gantrain.data import labels_file, labels_join, scan
 from gantrain.data.scan import Scan, printable
 from gantrain.errors import DataError
 
@@ -25,7 +25,7 @@ class FolderLabels:
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...]:
         """Class names of these pictures, in order."""
-        return () if self.by_name is None else labels_file.sorted_labels(self.by_name[name] for name in names)
+        return () if self.by_name is None else labels_join.sorted_labels(self.by_name[name] for name in names)
 
     def numbers(self, names: Sequence[str]) -> np.ndarray | None:
         """Class numbers [n] int64 of these pictures, or None."""
@@ -43,26 +43,26 @@ def labels_of(found: Scan, setting: str | None, base_dir: Path, *, skip: bool) -
         scan.class_names(found)
         return FolderLabels({name: name.split("/")[0] for name in found.names})
     path = base_dir / Path(setting).expanduser()
-    joined = labels_file.join(found.names, labels_file.read(path))
+    joined = labels_join.join(found.names, labels_file.read(path))
     _check(path, found, joined, skip=skip)
     return FolderLabels(joined.labels, tuple(_notes(path, joined)))
 
 
-def _check(path: Path, found: Scan, joined: labels_file.Joined, *, skip: bool) -> None:
+def _check(path: Path, found: Scan, joined: labels_join.Joined, *, skip: bool) -> None:
     missing = joined.without_label
     if not joined.labels:
         raise DataError(
             f"no name in {path} is a picture in {found.root}: the file says {joined.without_file[0]}, the folder has "
-            f"{printable(found.names[0])}{labels_file.case_hint(joined)}"
+            f"{printable(found.names[0])}{labels_join.case_hint(joined)}"
         )
     if missing and not skip:
         raise DataError(
             f"{len(missing):,} of {len(found.names):,} pictures have no label in {path}: {_few(missing)}"
-            f"{labels_file.case_hint(joined)}; add them, remove the pictures, or write on_bad_file: skip"
+            f"{labels_join.case_hint(joined)}; add them, remove the pictures, or write on_bad_file: skip"
         )
 
 
-def _notes(path: Path, joined: labels_file.Joined) -> list[str]:
+def _notes(path: Path, joined: labels_join.Joined) -> list[str]:
     notes: list[str] = []
     if joined.without_file:
         notes.append(f"{len(joined.without_file):,} names in {path} are no picture of the folder: {_few(joined.without_file)}")

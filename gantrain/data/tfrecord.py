@@ -6,19 +6,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gantrain.data import records
-from gantrain.data.decode import decode_content
 from gantrain.data.file_settings import TfRecord as Settings
-from gantrain.data.framing import Frame
-from gantrain.data.labels_file import sorted_labels
+from gantrain.data.labels_join import sorted_labels
 from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
 from gantrain.data.progress import advance
 from gantrain.data.report import Report
 from gantrain.data.survey import each
+from gantrain.data.tfrecord_reader import Reader, gives_bytes, read_features
 from gantrain.errors import DataError
 from gantrain.interfaces import Range, SourceFacts
 
@@ -30,7 +28,7 @@ PATTERN = "*.tfrecord*"
 def facts(settings: Settings, base_dir: Path) -> SourceFacts:
     """Facts of the `tfrecord` source. Raises DataError."""
     files, shape = _files(settings, base_dir), tuple(settings.shape)
-    bounded = settings.value_range is not None or _gives_bytes(settings)
+    bounded = settings.value_range is not None or gives_bytes(settings)
     if sum(path.stat().st_size for path in files) <= PEEKED_BYTES:
         source = build(settings, base_dir)
         classes = len(source.class_names) or None
@@ -104,77 +102,6 @@ class TfRecords:
         return digest("tfrecord", repr(self.reader), *names, places, self.labels)
 
 
-@dataclass(frozen=True)
-class Reader:
-    """How the features of a record become an example and a label."""
-
-    feature: str
-    label: str | None
-    encoding: str
-    dtype: np.dtype
-    shape: tuple[int, ...]
-    value_range: Range | None
-
-    @staticmethod
-    def of(settings: Settings) -> Reader:
-        """The reader that settings ask for."""
-        value_range = settings.value_range or ((0.0, 255.0) if _gives_bytes(settings) else None)
-        if value_range is None and len(settings.shape) == 3:
-            raise DataError("float pictures have no natural range; declare data.source.value_range, such as [0, 1]")
-        dtype = np.dtype("<f4" if settings.dtype == "float32" else "u1")
-        return Reader(settings.feature, settings.label, settings.encoding, dtype, tuple(settings.shape), value_range)
-
-    def example(self, place: records.Place, number: int) -> np.ndarray:
-        """One example [*shape], uint8 or float32. Raises DataError that names file and record."""
-        where = f"{place.path}: record {number}"
-        return self.value(_features(place, where), where)
-
-    def value(self, found: dict[str, records.Feature], where: str) -> np.ndarray:
-        """The example in the features of a record."""
-        feature = _one(found, self.feature, where)
-        if self.encoding == "numbers":
-            if not isinstance(feature, np.ndarray):
-                raise DataError(f"{where}: feature {self.feature!r} holds bytes; write encoding: picture, or raw")
-            return self._shaped(feature.astype(np.float32), where)
-        if isinstance(feature, np.ndarray) or len(feature) != 1:
-            raise DataError(f"{where}: feature {self.feature!r} is no single bytes value; write encoding: numbers for numbers")
-        if self.encoding == "picture":
-            height, width, channels = self.shape
-            frame = Frame(height, width, channels, (255, 255, 255), alpha="keep" if channels == 4 else "composite")
-            return decode_content(feature[0], f"{where}, feature {self.feature!r}", frame)
-        if len(feature[0]) % self.dtype.itemsize:
-            raise DataError(f"{where}: feature {self.feature!r} holds {len(feature[0])} bytes, no whole number of {self.dtype}")
-        return self._shaped(np.frombuffer(feature[0], self.dtype), where)
-
-    def _shaped(self, values: np.ndarray, where: str) -> np.ndarray:
-        if values.size != int(np.prod(self.shape)):
-            raise DataError(
-                f"{where}: feature {self.feature!r} holds {values.size:,} values, shape {list(self.shape)} needs others"
-            )
-        if values.dtype.kind == "f":
-            _check(values, self.value_range, where)
-        return values.reshape(self.shape).astype(np.uint8 if values.dtype == np.uint8 else np.float32)
-
-    def text_label(self, found: dict[str, records.Feature], where: str) -> str:
-        """The class as text."""
-        assert self.label is not None
-        feature = _one(found, self.label, where)
-        if len(feature) != 1:
-            raise DataError(
-                f"{where}: label {self.label!r} has {len(feature)} values (multi-hot?); one class per example is wanted"
-            )
-        value: Any = feature[0]
-        if isinstance(value, bytes):
-            return value.decode("utf-8", "replace")
-        if float(value) != int(value):
-            raise DataError(f"{where}: label {self.label!r} is {value}; a whole number or text is wanted")
-        return str(int(value))
-
-
-def _gives_bytes(settings: Settings) -> bool:
-    return settings.encoding == "picture" or (settings.encoding == "raw" and settings.dtype == "uint8")
-
-
 def _files(settings: Settings, base_dir: Path) -> list[Path]:
     path = base_dir / Path(settings.path).expanduser()
     if path.is_dir():
@@ -196,38 +123,12 @@ def _checked(path: Path) -> list[records.Place]:
     return found
 
 
-def _features(place: records.Place, where: str) -> dict[str, records.Feature]:
-    try:
-        return records.features(place.read())
-    except (records.BadMessage, ValueError, TypeError) as error:
-        raise DataError(f"{where} is no tf.train.Example ({error}); write Examples with named features") from error
-
-
-def _one(found: dict[str, records.Feature], name: str, where: str) -> records.Feature:
-    if name not in found:
-        raise DataError(f"{where} has no feature {name!r}; it has: {', '.join(sorted(found)) or 'none'}")
-    return found[name]
-
-
-def _check(values: np.ndarray, value_range: Range | None, where: str) -> None:
-    if not np.isfinite(values).all():
-        raise DataError(f"{where} holds values that are not finite (NaN or infinite); clean the data")
-    if value_range is None:
-        return
-    outside = float(((values < np.float32(value_range[0])) | (values > np.float32(value_range[1]))).mean())
-    if outside:
-        raise DataError(
-            f"{where}: {100 * outside:.3g} % of its values lie outside value_range [{value_range[0]:g}, {value_range[1]:g}]; they "
-            f"go from {values.min():g} to {values.max():g}. Declare the true range"
-        )
-
-
 def _read_all(reader: Reader, found: list[records.Place], values: np.ndarray | None) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """Look at every record once: its example goes into `values`, its label is collected."""
 
     def job(number: int) -> str:
         where = f"{found[number].path}: record {number}"
-        parts = _features(found[number], where)
+        parts = read_features(found[number], where)
         example = reader.value(parts, where)
         if values is not None:
             values[number] = example

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from gantrain import registry
-from gantrain.data import packed
+from gantrain.data import packing
 from gantrain.data.catalog import Arrays, Digits, FashionSample, GaussianMixture, ImageFolder
 from gantrain.data.file_settings import Csv, Idx, KerasCache, Packed, TfRecord
 from gantrain.interfaces import SourceSettings
@@ -65,7 +65,7 @@ def _tfrecord(folder: Path, variant: int) -> SourceSettings:
 
 def _packed(folder: Path, variant: int) -> SourceSettings:
     source = registry.build(_arrays(folder, variant), folder)
-    packed.write(source, {}, folder / f"{variant}.pack")
+    packing.write(source, {}, folder / f"{variant}.pack")
     return Packed(path=f"{variant}.pack")
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gantrain.data.labels_file import join, read, sorted_labels
+from gantrain.data.labels_file import read
+from gantrain.data.labels_join import join, sorted_labels
 from gantrain.errors import DataError
 
 

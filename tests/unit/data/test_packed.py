@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from gantrain import registry
-from gantrain.data import packed
+from gantrain.data import packed, packing
 from gantrain.data.catalog import ImageFolder
 from gantrain.data.file_settings import Csv, Packed
 from gantrain.errors import DataError
@@ -28,7 +28,7 @@ def folder(tmp_path: Path):
 
 
 def reopened(source, tmp_path: Path):
-    packed.write(source, {"name": "image_folder"}, tmp_path / "a.pack")
+    packing.write(source, {"name": "image_folder"}, tmp_path / "a.pack")
     return registry.build(Packed(path="a.pack"), tmp_path)
 
 
@@ -48,7 +48,7 @@ def test_everything_that_training_sees_is_the_same(folder, tmp_path: Path, monke
 
 
 def test_large_sets_are_written_in_parts(folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(packed, "CHUNK_BYTES", 3 * 5 * 7 * 3)
+    monkeypatch.setattr(packing, "CHUNK_BYTES", 3 * 5 * 7 * 3)
     assert reopened(folder, tmp_path).load(np.arange(10)).tobytes() == folder.load(np.arange(10)).tobytes()
 
 
@@ -63,7 +63,7 @@ def test_a_table_keeps_its_way_back(tmp_path: Path):
 @pytest.mark.parametrize("room", [10**9, 0])
 @pytest.mark.parametrize("place", [packed.START + 17, packed.START + 10 * 5 * 7 * 3 + 3, 20, -5])
 def test_one_wrong_bit_is_found(folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int, place: int):
-    packed.write(folder, {}, tmp_path / "a.pack")
+    packing.write(folder, {}, tmp_path / "a.pack")
     content = bytearray((tmp_path / "a.pack").read_bytes())
     content[place] ^= 1
     (tmp_path / "a.pack").write_bytes(content)
@@ -91,7 +91,7 @@ def test_what_is_no_packed_file_is_refused(tmp_path: Path, content: bytes | None
 
 
 def test_a_file_that_is_cut_off_is_refused_by_peek(folder, tmp_path: Path):
-    packed.write(folder, {}, tmp_path / "a.pack")
+    packing.write(folder, {}, tmp_path / "a.pack")
     (tmp_path / "a.pack").write_bytes((tmp_path / "a.pack").read_bytes()[:-1])
     with pytest.raises(DataError, match=r"a\.pack is damaged or cut off; pack the data again"):
         Packed(path="a.pack").peek(tmp_path)
@@ -100,9 +100,9 @@ def test_a_file_that_is_cut_off_is_refused_by_peek(folder, tmp_path: Path):
 def test_an_existing_file_is_not_overwritten_and_a_failed_one_leaves_nothing(folder, tmp_path: Path, monkeypatch):
     (tmp_path / "a.pack").write_text("mine")
     with pytest.raises(DataError, match="is there already"):
-        packed.write(folder, {}, tmp_path / "a.pack")
+        packing.write(folder, {}, tmp_path / "a.pack")
     assert (tmp_path / "a.pack").read_text() == "mine"
-    monkeypatch.setattr(packed, "_header", lambda *_: 1 / 0)
+    monkeypatch.setattr(packing, "_header", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        packed.write(folder, {}, tmp_path / "b.pack")
+        packing.write(folder, {}, tmp_path / "b.pack")
     assert {path.name for path in tmp_path.iterdir()} == {"pictures", "a.pack"}
