@@ -73,7 +73,7 @@ def test_generated_categories_are_the_most_likely_name(tmp_path: Path):
         (TEXT, {}, r"2 columns hold text: city \(3 different, such as 'Rome'\), class .*data\.source\.categories"),
         ("zip\n00501\n10001\n", {}, r"1 columns hold text: zip"),
         ("1,2\n3,4\n", {}, r"t\.csv:1: no header: the first line holds the number 1"),
-        ("a,a\n1,2\n", {}, r"the column name 'a' is there twice"),
+        ("a,a\n1,2\n", {}, r"column name 'a' is there twice"),
         ("a,b\n1,2,3\n", {}, r"t\.csv:2: 3 cells, the header has 2"),
         ("a,b\n", {}, r"t\.csv holds a header and no rows"),
         ("", {}, r"t\.csv holds nothing"),
