@@ -17,6 +17,7 @@ from gantrain.interfaces import Range, SourceFacts
 if TYPE_CHECKING:
     from gantrain.data.catalog import Arrays
 
+SPANNED_VALUES = 2**21  # looked at for a message
 NPY_MAGIC, ZIP_MAGIC = b"\x93NUMPY", b"PK\x03\x04"
 
 
@@ -148,9 +149,22 @@ def _check_dtype(header: Header, value_range: Range | None) -> None:
     if dtype.kind not in "uif":
         raise DataError(f"{place} has dtype {dtype}; convert it to uint8 (pictures 0..255) or float32 before saving")
     if dtype.kind in "ui" and dtype != np.uint8 and value_range is None:
-        raise DataError(f"{place} has dtype {dtype}; convert it to uint8, or declare data.source.value_range: [lowest, highest]")
+        raise DataError(
+            f"{place} has dtype {dtype}, {_span(header)}; convert it to uint8, or declare data.source.value_range: [lowest, highest]"
+        )
     if dtype.kind == "f" and len(header.shape) > 2 and value_range is None:
-        raise DataError(f"{place} holds {dtype} pictures; declare data.source.value_range, such as [0, 1] or [-1, 1]")
+        raise DataError(
+            f"{place} holds {dtype} pictures, {_span(header)}; declare data.source.value_range, such as [0, 1] or [-1, 1]"
+        )
+
+
+def _span(header: Header) -> str:
+    """Lowest and highest value of the first examples, for a user who must declare the range."""
+    count = max(1, SPANNED_VALUES // max(1, int(np.prod(header.shape[1:]))))
+    part = np.asarray(load(header)[:count]).astype(np.float64)
+    finite = part[np.isfinite(part)]
+    which = "its values" if count >= header.shape[0] else f"the first {count:,} examples"
+    return f"{which} go from {finite.min():g} to {finite.max():g}" if finite.size else f"{which} are all NaN or infinite"
 
 
 def read_labels(places: Places, length: int) -> np.ndarray | None:

@@ -101,7 +101,9 @@ def _pictures(settings: Settings, base_dir: Path) -> Header:
     if len(header.shape) == 1:
         raise DataError(f"{header.path} holds one number per example: that is a file of labels; give the pictures as `path`")
     if header.dtype != np.uint8 and len(header.shape) > 2 and settings.value_range is None:
-        raise DataError(f"{header.path} holds {header.dtype} values; declare data.source.value_range: [lowest, highest]")
+        first = np.asarray(_values(header)[:1000])
+        span = f"the first examples go from {first.min():g} to {first.max():g}"
+        raise DataError(f"{header.path} holds {header.dtype} values, {span}; declare data.source.value_range: [lowest, highest]")
     return header
 
 

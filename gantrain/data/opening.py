@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from PIL import Image
@@ -15,11 +16,14 @@ from gantrain.data.scan import printable
 from gantrain.errors import DataError
 
 LARGEST_PICTURE = 80_000_000  # pixels; a small file can unpack to gigabytes
+LARGE_PICTURE = 8_000_000  # pixels; threads decode larger ones in turn, because each takes up to 12 bytes per pixel
 LARGEST_FILE = 2**30  # bytes
 PILLOW_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 # Pillow warns above 89 million pixels: never decode those
 warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")  # odd metadata, which nothing here reads
+
+_one_at_a_time = threading.Lock()
 
 NAMED = {
     "empty": "is empty (0 bytes); remove it, or copy it again",
@@ -51,7 +55,8 @@ def opened(content: bytes, place: str) -> Iterator[Image.Image]:
         with Image.open(io.BytesIO(content), formats=PILLOW_FORMATS) as image:
             if image.width * image.height > LARGEST_PICTURE:
                 raise Image.DecompressionBombError
-            yield image
+            with _one_at_a_time if image.width * image.height > LARGE_PICTURE else nullcontext():
+                yield image
     except DataError:
         raise
     except Exception as error:  # Pillow raises OSError, SyntaxError, ValueError, struct.error, zlib.error ... for damaged files

@@ -1,6 +1,6 @@
 """One file with a whole decoded set: memory-mapped, checked by digests, ready at once.
 
-Layout: 64 bytes (mark, then place, length and sha256 of the header); from byte 4096 on the examples, the labels (int64), the header.
+Layout: 64 bytes (mark; place, length and sha256 of the header), from byte 4096 on the examples, labels (int64), and the header.
 """
 
 from __future__ import annotations

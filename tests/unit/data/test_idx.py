@@ -70,7 +70,11 @@ def test_a_header_is_all_that_peek_reads_of_pictures(tmp_path: Path):
         ("x", content(PICTURES) + b"!", r"x should hold 60 bytes .* it holds more"),
         ("x", gzip.compress(content(PICTURES))[:-9], r"x is damaged or cut off|x should hold"),
         ("x", content(LABELS), r"x holds one number per example: that is a file of labels"),
-        ("x", content(PICTURES, ">f4"), r"x holds >f4 values; declare data.source.value_range|float32"),
+        (
+            "x",
+            content(PICTURES, ">f4"),
+            r"x holds >f4 values, the first examples go from 4 to 248; declare data.source.value_range",
+        ),
         ("x", bytes([0, 0, 8, 3]) + np.array([1, 2, -3], ">i4").tobytes(), r"x says its shape is \(1, 2, -3\), which cannot be"),
         ("y", content(PICTURES), r"y holds uint8 \(5, 4, 3\), no labels"),
         ("y", content(LABELS[:4]), r"y has 4 labels, .*x has 5 examples; give files of the same part"),

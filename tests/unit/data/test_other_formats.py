@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from gantrain.data.decode import decode
+from gantrain.data.decode import decode, decode_content
 from gantrain.data.formats import kind_of
 from gantrain.data.framing import Frame
 from gantrain.data.inspect import bars, inspect
+from gantrain.errors import DataError
 
 WHITE = (255, 255, 255)
 RANDOM = np.random.default_rng(0)
@@ -124,3 +126,34 @@ def test_bars_are_the_share_of_the_area_around_what_varies():
     assert bars(np.pad(inside, ((0, 0), (5, 5), (0, 0)))) == 0.5
     assert bars(np.zeros((8, 8), np.uint8)) == 0  # one colour is no bar around anything
     assert bars(np.pad(inside, ((1, 0), (0, 0), (0, 0)))) == 0  # a single row is chance
+
+
+def saved(form: str, image: Image.Image, **options) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, format=form, **options)
+    return buffer.getvalue()
+
+
+def test_damaged_bytes_are_a_picture_or_a_named_error_and_nothing_else():
+    frames = [Image.new("RGB", (9, 8), colour) for colour in ("red", "blue")]
+    colour = Image.fromarray(RANDOM.integers(0, 256, (8, 9, 4), np.uint8))
+    whole = [
+        saved("PNG", colour),
+        saved("PNG", colour.convert("P")),
+        saved("JPEG", colour.convert("RGB")),
+        saved("BMP", colour.convert("RGB")),
+        saved("GIF", frames[0], save_all=True, append_images=frames[1:]),
+        saved("WEBP", frames[0], save_all=True, append_images=frames[1:]),
+    ]
+    outcomes = {"picture": 0, "refused": 0}
+    for number in range(400):
+        content = bytearray(whole[number % len(whole)])
+        for place in RANDOM.integers(0, min(len(content), 150), 1 + number % 4):
+            content[place] ^= int(RANDOM.integers(1, 256))
+        try:
+            assert decode_content(bytes(content), "it", FRAME).shape == (8, 8, 3)
+            outcomes["picture"] += 1
+        except DataError as error:
+            assert str(error).startswith("it: ")
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > 20
