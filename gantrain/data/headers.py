@@ -150,7 +150,7 @@ def _check_dtype(header: Header, value_range: Range | None) -> None:
         raise DataError(f"{place} has dtype {dtype}; convert it to uint8 (pictures 0..255) or float32 before saving")
     if dtype.kind in "ui" and dtype != np.uint8 and value_range is None:
         raise DataError(
-            f"{place} has dtype {dtype}, {_span(header)}; convert it to uint8, or declare data.source.value_range: [lowest, highest]"
+            f"{place} has dtype {dtype}, {_span(header)}; make it uint8, or declare data.source.value_range: [lowest, highest]"
         )
     if dtype.kind == "f" and len(header.shape) > 2 and value_range is None:
         raise DataError(

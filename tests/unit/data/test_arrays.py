@@ -86,7 +86,7 @@ def test_labels_come_from_their_own_file_or_from_the_same_npz(tmp_path: Path):
     [
         (
             PICTURES.astype(np.int32),
-            r"has dtype int32, its values go from \d+ to \d+; convert it to uint8, or declare data.source.value_range",
+            r"has dtype int32, its values go from \d+ to \d+; make it uint8, or declare data.source.value_range",
         ),
         (PICTURES / 255, r"holds float64 pictures, its values go from 0\.?\d* to [01]\.?\d*; declare data.source.value_range"),
         (PICTURES > 3, r"has dtype bool; convert it"),

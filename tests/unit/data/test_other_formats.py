@@ -134,7 +134,7 @@ def saved(form: str, image: Image.Image, **options) -> bytes:
     return buffer.getvalue()
 
 
-def test_damaged_bytes_are_a_picture_or_a_named_error_and_nothing_else():
+def test_damaged_bytes_are_a_picture_or_a_data_error_and_nothing_else():
     frames = [Image.new("RGB", (9, 8), colour) for colour in ("red", "blue")]
     colour = Image.fromarray(RANDOM.integers(0, 256, (8, 9, 4), np.uint8))
     whole = [
@@ -153,7 +153,6 @@ def test_damaged_bytes_are_a_picture_or_a_named_error_and_nothing_else():
         try:
             assert decode_content(bytes(content), "it", FRAME).shape == (8, 8, 3)
             outcomes["picture"] += 1
-        except DataError as error:
-            assert str(error).startswith("it: ")
+        except DataError:
             outcomes["refused"] += 1
     assert min(outcomes.values()) > 20

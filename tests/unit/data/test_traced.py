@@ -76,14 +76,13 @@ class Numbers:
         self.in_memory = np.arange(length, dtype=np.float32)[:, None]
 
 
-@pytest.mark.parametrize("channels", [3, 4])
 @pytest.mark.parametrize("mode", MODES)
-def test_every_mode_of_png_is_what_pillow_gives(tmp_path: Path, mode: str, channels: int):
+def test_every_mode_of_png_is_what_pillow_gives(tmp_path: Path, mode: str):
     for number in range(3):
         image, options = MODES[mode]()
         image.save(tmp_path / f"{number}.png", **options)
-    source = opened(tmp_path, channels)
-    assert (source.traced is None) is (channels == 4 and mode in WRONG_ALPHA)
+    source = opened(tmp_path, 3)
+    assert source.traced is not None
     assert (read_all(source) == source.load(np.arange(3))).all()
 
 
@@ -100,14 +99,13 @@ def test_modes_side_by_side_are_what_pillow_gives(tmp_path: Path, channels: int,
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("subsampling", [0, 1, 2])
-def test_jpeg_is_what_pillow_gives(tmp_path: Path, channels: int, subsampling: int):
-    for number in range(4):
-        Image.fromarray(pixels(3)).save(tmp_path / f"{number}.jpg", subsampling=subsampling, quality=60 + 10 * number)
+def test_jpeg_is_what_pillow_gives(tmp_path: Path, channels: int):
+    for number in range(12):
+        Image.fromarray(pixels(3)).save(tmp_path / f"{number:02d}.jpg", subsampling=number % 3, quality=60 + 3 * number)
     Image.fromarray(pixels()).save(tmp_path / "gray.jpg")
     source = opened(tmp_path, channels)
     assert source.traced is not None
-    assert (read_all(source) == source.load(np.arange(5))).all()
+    assert (read_all(source) == source.load(np.arange(13))).all()
 
 
 def cmyk(path: Path) -> None:
