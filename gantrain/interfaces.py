@@ -213,7 +213,11 @@ class SourceSettings(Settings):
 
 
 class Source(Protocol):
-    """Examples by index. `load` returns [n,*shape], uint8 or float32, always the same values for the same index."""
+    """Examples by index. `load` returns [n,*shape], uint8 or float32, always the same values for the same index.
+
+    A source may also have `report` (data/report.py: what was found when the data was opened; `fit` shows and keeps it) and
+    `table` (data/table.py: the way back from vectors to columns).
+    """
 
     shape: tuple[int, ...]  # (H, W, C) or (D,)
     length: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,7 +17,7 @@ from gantrain.errors import DataError, GantrainError, UsageError
 from gantrain.interfaces import Source, Tensor
 from gantrain.spec.model import Data
 
-LOADING_THREADS = 2  # batches read at the same time from a source that is not in memory
+LOADING_THREADS = max(2, min(8, os.cpu_count() or 1))  # batches read at the same time from a source that is not in memory
 PREFETCHED_BATCHES = 2
 
 _failures: dict[str, GantrainError] = {}  # TensorFlow passes only text through a dataset: marker in the text -> the error

@@ -74,7 +74,7 @@ def traced_files(
     formats = {item.format for item in facts}
     if formats not in ({"PNG"}, {"JPEG"}) or not all(_is_plain(item, frame) for item in facts):
         return None
-    has_alpha = frame.channels == 4 or any(item.alpha != "none" for item in facts)
+    has_alpha = frame.channels == 4 or any(item.alpha == "transparent" for item in facts)  # opaque alpha may be dropped
     all_gray = frame.channels == 1 and all(item.mode in ("L", "1") for item in facts)
     channels = 4 if has_alpha else 1 if all_gray else 3
     if channels == 4 and (formats == {"JPEG"} or any(map(_has_no_alpha_to_add, facts))):

@@ -137,6 +137,14 @@ def test_one_file_that_needs_more_than_decoding_sends_all_along_the_other_road(t
     assert (read_all(source) == source.load(np.arange(2))).all()
 
 
+def test_alpha_that_hides_nothing_is_dropped_while_decoding(tmp_path: Path):
+    Image.fromarray(pixels(3)).convert("RGBA").save(tmp_path / "a.png")
+    Image.fromarray(pixels()).convert("LA").save(tmp_path / "b.png")
+    source = opened(tmp_path, 3)
+    assert source.traced.channels == 3
+    assert (read_all(source) == source.load(np.arange(2))).all()
+
+
 def test_a_file_that_breaks_after_the_scan_is_named(tmp_path: Path):
     for number in range(3):
         Image.fromarray(pixels(3)).save(tmp_path / f"{number}.png")
