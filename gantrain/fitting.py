@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from gantrain import kept_plugins, runs
 from gantrain.data.order import epoch_of
-from gantrain.experiment import Experiment, build, open_source
+from gantrain.experiment import Experiment, build, open_source, watch_over
 from gantrain.pictures import Pictures, spread
 from gantrain.registry import row_of
 from gantrain.rundir.directory import RunDirectory, unfinished_runs
@@ -129,6 +129,7 @@ class Fitting:
             reporter,
             experiment.images_per_step,
             self.spec.training.steps_per_call,
+            watch_over(experiment, events, self._warn),
         )
 
     def _events(self, run: RunDirectory) -> RunEvents:
@@ -150,11 +151,14 @@ class Fitting:
             epoch_of=lambda step: epoch_of(step * updates, self._source.length, self.spec.data),
             images_per_step=experiment.images_per_step,
             keep_last=self.spec.output.keep_last,
+            score=experiment.score,
         )
 
     def _intervals(self) -> Intervals:
         output = self.spec.output
-        return Intervals(output.log_every, output.sample_every, output.checkpoint_every, self._experiment.total_steps)
+        return Intervals(
+            output.log_every, output.sample_every, output.checkpoint_every, self._experiment.total_steps, output.evaluate_every
+        )
 
     def _pictures(self) -> Pictures:
         return Pictures.of(self._experiment.transform, self._source)
