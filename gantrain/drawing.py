@@ -14,7 +14,7 @@ from gantrain import checkpoint
 from gantrain.data.transforms import RangeTransform
 from gantrain.errors import RunError, UsageError
 from gantrain.experiment import build_net, build_sampler
-from gantrain.manifest import Manifest
+from gantrain.manifest import MANIFEST, Manifest
 from gantrain.pictures import Pictures
 from gantrain.rundir.files import os_errors_explained, write_atomically
 from gantrain.rundir.grid import best_layout, write_png
@@ -59,6 +59,8 @@ class Drawing:
         """Draw and write; the files, in order. Raises UsageError for a form that this data has not."""
         if self._wish.form != "npz" and not self._pictures.drawable:
             raise UsageError(f"examples of shape {list(self._manifest.data.shape)} are not pictures; use --as npz")
+        if self._wish.form == "images" and len(self._manifest.data.shape) != 3:
+            raise UsageError("single points are no pictures; use --as grid or --as npz")
         outputs, labels = self.outputs()
         target = out or Path(self.default_name())
         with os_errors_explained("write", target):
@@ -79,8 +81,6 @@ class Drawing:
         return [target]
 
     def _images(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
-        if len(self._manifest.data.shape) != 3:
-            raise UsageError("single points are no pictures; use --as grid or --as npz")
         del labels
         width = max(5, len(str(len(outputs) - 1)))
         paths = [target / f"{index:0{width}d}.png" for index in range(len(outputs))]
@@ -89,16 +89,21 @@ class Drawing:
         return paths
 
     def _npz(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
-        """`samples` in the units of the data, clipped to its range where it has one; pictures that were uint8 are uint8."""
-        transform = self._pictures.transform
-        values = transform.to_uint8(outputs) if transform.source == (0.0, 255.0) else transform.inverse(outputs)
-        arrays = {"samples": values, "facts": np.array(json.dumps(self._facts()))}
+        arrays = {"samples": self._in_units(outputs), "facts": np.array(json.dumps(self._facts()))}
         if labels is not None:
             arrays["labels"] = labels
         buffer = io.BytesIO()
         np.savez(buffer, allow_pickle=False, **arrays)
         write_atomically(target, buffer.getvalue())
         return [target]
+
+    def _in_units(self, outputs: np.ndarray) -> np.ndarray:
+        """Values in the units of the data, clipped to its range where it has one; pictures that were uint8 are uint8."""
+        transform = self._pictures.transform
+        if transform.source == (0.0, 255.0):
+            return transform.to_uint8(outputs)
+        values = transform.inverse(outputs)
+        return values if transform.source is None else np.clip(values, *transform.source)
 
     def _facts(self) -> dict[str, object]:
         facts: dict[str, object] = {"seed": self._wish.seed, "weights": self._role(), "step": self._manifest.step}
@@ -128,11 +133,13 @@ class Drawing:
 
 
 def find_checkpoint(path: Path, warn: Callable[[str], None]) -> Path:
-    """A checkpoint directory as it is, or the newest good one of a run directory. Raises RunError if `path` is neither."""
-    if path.name.startswith("step-") or (path / "manifest.json").exists():
-        return path
+    """A checkpoint directory if it is whole, or the newest good one of a run directory. Raises RunError if `path` is neither."""
     if not path.is_dir():
         raise RunError(f"there is no run directory or checkpoint {path}; check the path")
+    is_run = (path / "checkpoints").is_dir()
+    if not is_run and (path.name.startswith("step-") or (path / MANIFEST).exists()):
+        checkpoint.verify(path)  # before anything is read from it
+        return path
     found = checkpoint.latest_good(path / "checkpoints", warn)
     if found is None:
         raise RunError(

@@ -38,6 +38,7 @@ from gantrain.training.progress import Progress
 from gantrain.training.recovery import Rollback
 from gantrain.training.replay import ReplayBuffer
 from gantrain.training.update import Update
+from gantrain.training.wiring import built, check_outputs
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
         nets = build_net(spec, "generator", data_facts), build_net(spec, "discriminator", data_facts)
         average = build_net(spec, "generator", data_facts, role="ema") if spec.training.ema else None
         own_parameters([*nets])
+        check_outputs(*nets, data_facts.shape, spec.latent.size, _num_classes(spec, data_facts))
         draws = Draws(registry.build(spec.latent.distribution), spec.latent.size, spec.seed, attempt)
         parts = _parts(spec, data_facts, nets)
         step = _step(spec, source, nets, parts, draws)
@@ -146,12 +148,16 @@ def build_net(spec: Spec, name: str, data: DataFacts, role: str | None = None) -
     context = NetContext(
         shape=data.shape,
         latent_size=spec.latent.size,
-        num_classes=(len(data.class_names) or None) if labels_used(spec) else None,
+        num_classes=_num_classes(spec, data),
         data_range=data.network_range,
         dtype=spec.training.precision,
     )
     keras.utils.set_random_seed(short_seed(spec.seed, f"init/{name}"))
-    return Net.of(role or name, registry.build(getattr(spec, name), context))
+    return built(role or name, lambda: registry.build(getattr(spec, name), context))
+
+
+def _num_classes(spec: Spec, data: DataFacts) -> int | None:
+    return (len(data.class_names) or None) if labels_used(spec) else None
 
 
 def build_sampler(spec: Spec, generator: keras.Model, data: DataFacts, batch_size: int | None = None) -> Sampler:

@@ -55,20 +55,17 @@ class Fitting:
         for line in self._plan():
             self._tell(line)
 
-    def choose_run(self, path: Path | None) -> Path | None:
-        """Where it will be written; None for a new numbered directory. Says how to go on with an unfinished run of this spec."""
+    def mention_unfinished(self) -> None:
+        """Say how to go on with an unfinished run of this spec, if there is one."""
         parent = Path(self.spec.output.dir)
-        self._tell(f"writes to {path or parent / (self.spec.name + '-NNN')}")
-        if path is None:
-            for unfinished in unfinished_runs(parent, self.spec.name, runs.spec_hash(self._tree()))[:1]:
-                self._tell(f"an unfinished run of this spec is there; to go on with it: gantrain fit --resume {unfinished}")
-        return path
+        for unfinished in unfinished_runs(parent, self.spec.name, runs.spec_hash(self._tree()))[:1]:
+            self._tell(f"an unfinished run of this spec is there; to go on with it: gantrain fit --resume {unfinished}")
 
     def _plan(self) -> list[str]:
         spec, experiment = self.spec, self._experiment
         shape = "x".join(map(str, self._source.shape))
         span = f"in {list(spec.data.range)}" if spec.data.range else "as they are"
-        epochs = experiment.total_steps * experiment.images_per_step / self._source.length
+        epochs = self._epoch_at(experiment.total_steps)
         return [
             f"{spec.name}: {self._source.length:,} examples {shape} from {row_of(spec.data.source).name}, {span}, "
             f"batches of {spec.data.batch_size}",
@@ -91,8 +88,10 @@ class Fitting:
             record = runs.load_record(run, self._experiment, self._tree(), self._device)
             resumed = runs.resume(run, self._experiment, self._warn)
             if resumed == self._experiment.total_steps:
+                runs.mark_finished(run, record)
                 self._tell(f"{run.path} has all its {resumed:,} steps; raise training.steps to go on")
                 return
+            self._tell(f"writes to {run.path}" + (f", from step {resumed:,} on" if resumed else ""))
             self._write_specs(run)
             with runs.recorded(run, record, resumed):
                 self._loop(run, resumed, make_reporter)
@@ -140,7 +139,6 @@ class Fitting:
                 outputs = experiment.sampler.draw(self.spec.seed, self.spec.output.sample_count)
                 pictures.write_grid(run.samples / f"{stem}.png", outputs)
 
-        updates = self.spec.training.discriminator_steps
         return RunEvents(
             run=run,
             progress=experiment.progress,
@@ -148,7 +146,7 @@ class Fitting:
             data=experiment.data_facts,
             resolved_yaml=dump_yaml(self._tree(kept_plugins.FROM_CHECKPOINT)),
             draw=draw,
-            epoch_of=lambda step: epoch_of(step * updates, self._source.length, self.spec.data),
+            epoch_of=self._epoch_at,
             images_per_step=experiment.images_per_step,
             keep_last=self.spec.output.keep_last,
             score=experiment.score,
@@ -159,6 +157,9 @@ class Fitting:
         return Intervals(
             output.log_every, output.sample_every, output.checkpoint_every, self._experiment.total_steps, output.evaluate_every
         )
+
+    def _epoch_at(self, step: int) -> float:
+        return epoch_of(step * self.spec.training.discriminator_steps, self._source.length, self.spec.data)
 
     def _pictures(self) -> Pictures:
         return Pictures.of(self._experiment.transform, self._source)

@@ -103,6 +103,12 @@ def recorded(run: RunDirectory, record: RunRecord, resumed_from: int | None) -> 
     record.ended("finished", "all steps done").save(run.run_json)
 
 
+def mark_finished(run: RunDirectory, record: RunRecord) -> None:
+    """For a run that was killed between its last checkpoint and its last line of run.json. Raises RunError."""
+    if record.status != "finished":
+        record.ended("finished", "all steps done").save(run.run_json)
+
+
 def load_record(run: RunDirectory, experiment: Experiment, tree: Mapping[str, Any], device: str) -> RunRecord:
     """The record of an existing run, or that of a new one."""
     if run.run_json.exists():

@@ -12,6 +12,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from gantrain.errors import UsageError
+
 _AUTOMATIC = re.compile(r"^(?P<stem>.+?)_(?P<number>\d+)$")
 
 
@@ -52,12 +54,12 @@ def _stable_parts(parts: list[str], seen: dict[tuple[str, str], dict[str, int]])
 def unique(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """A dictionary of pairs whose keys must differ.
 
-    Raises ValueError with the key that came twice.
+    Raises UsageError with the key that came twice.
     """
     result: dict[str, Any] = {}
     for key, value in items:
         if key in result:
-            raise ValueError(f"two variables share the key {key!r}: give the layers of this net explicit, different names")
+            raise UsageError(f"two variables share the key {key!r}: give the layers of this net explicit, different names")
         result[key] = value
     return result
 

@@ -30,7 +30,7 @@ def tiny_tree(changes: dict[str, Any] | None = None) -> dict[str, Any]:
         node = tree
         for parent in parents:
             node = node.setdefault(parent, {})
-        node[last] = value
+        node[last] = copy.deepcopy(value)
     return tree
 
 

@@ -83,7 +83,9 @@ def train(request: Request, loaded: LoadedSpec) -> None:
 
     fitting = Fitting(loaded, device, tell=_silent if request.quiet else output.echo, warn=output.warn)
     fitting.describe()
-    run = fitting.choose_run(request.run_dir or request.resume)
+    run = request.run_dir or request.resume
+    if run is None:
+        fitting.mention_unfinished()
     if request.dry_run:
         return
     with _progress(request.quiet) as make_reporter:

@@ -63,15 +63,24 @@ class NumberOrComponent(Component):
 
     def parse(self, value: Any) -> Any:
         """The number as a float, or the settings of the named component."""
-        if not isinstance(value, int | float):
+        number = _number(value)
+        if number is None:
             return super().parse(value)
-        if not 0 < value < float("inf"):
-            raise ValueError(f"is {value:g}, a number above 0 is wanted")
-        return float(value)
+        if not 0 < number < float("inf"):
+            raise PydanticCustomError("component-number", "a number above 0 is wanted")
+        return number
 
     def numbers(self) -> bool:
         """Yes."""
         return True
+
+
+def _number(value: Any) -> float | None:
+    """A number, also one in quotes; None for anything else."""
+    try:
+        return float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
+    except ValueError:
+        return None
 
 
 def named(name: str) -> Any:

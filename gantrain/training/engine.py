@@ -88,9 +88,10 @@ class Engine:
         number = self._progress.step.read_value()
         before = [tf.identity(variable) for variable in self._skipping.side_states] if self._skipping else []
         result: StepResult = tf.distribute.get_strategy().run(self._call, args=(batches, number))
-        tf.cond(result.fine, lambda: self._applied(number), lambda: self._undone(before))
+        applied = tf.cond(result.fine, lambda: self._applied(number), lambda: self._undone(before))
         self._progress.record(result.facts, result.fine, result.blamed)
-        return result.fine if self._skipping is None else self._progress.skipped <= self._skipping.budget
+        with tf.control_dependencies([applied, self._progress.step.read_value()]):  # else waiting for these is input wait
+            return tf.identity(result.fine) if self._skipping is None else self._progress.skipped <= self._skipping.budget
 
     def _applied(self, number: Tensor) -> Tensor:
         self._after_update(number)

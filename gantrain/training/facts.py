@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from gantrain.interfaces import Range, Tensor
 from gantrain.training.fakes import Fakes, Portion
-from gantrain.training.judging import Judged, share
+from gantrain.training.judging import Judged, replicas, share
 
 # In this order. Losses and logits are means over the global batch (and the step's discriminator updates).
 FACTS = (
@@ -38,7 +38,7 @@ class Watch:
     def measure(self, judged: Judged, portion: Portion, fakes: Fakes) -> list[Tensor]:
         """HEALTH_FACTS of one discriminator update, this replica's share of each."""
         real, fake = judged.real.logits, judged.fake.logits
-        boundary = 0.5 * (tf.reduce_mean(real) + tf.reduce_mean(fake)) if self.boundary is None else self.boundary
+        boundary = summed_over_replicas(0.5 * (share(real) + share(fake))) if self.boundary is None else self.boundary
         spread = _spread(fakes.images) / tf.maximum(_spread(portion.real), 1e-12)
         values = [_share_of(real > boundary), _share_of(fake < boundary), spread, self._saturated(fakes.images)]
         return [share(value) for value in values]
@@ -75,6 +75,7 @@ def _share_of(condition: Tensor) -> Tensor:
 
 
 def _spread(examples: Tensor) -> Tensor:
-    """Root of the mean squared distance between two examples of a batch: sqrt(2 sum of the variances of all numbers)."""
-    flat = tf.reshape(examples, [tf.shape(examples)[0], -1])
-    return tf.sqrt(2.0 * tf.reduce_sum(tf.math.reduce_variance(tf.cast(flat, tf.float32), axis=0)))
+    """Root of the mean squared distance between two examples of the batch: sqrt(2 sum of the variances of all numbers)."""
+    x = tf.cast(tf.reshape(examples, [tf.shape(examples)[0], -1]), tf.float32)
+    mean = summed_over_replicas(tf.reduce_mean(x, axis=0) / replicas())
+    return tf.sqrt(2.0 * summed_over_replicas(share(tf.reduce_sum(tf.square(x - mean), axis=1))))

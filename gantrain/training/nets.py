@@ -9,6 +9,7 @@ from typing import TypeVar
 import keras
 import tensorflow as tf
 
+from gantrain.errors import UsageError
 from gantrain.state import net_variables, trainable_variables
 from gantrain.training.ema import STATISTICS
 
@@ -49,11 +50,11 @@ class Net:
 def own_parameters(nets: list[Net]) -> None:
     """Every trainable variable belongs to exactly one net.
 
-    Raises ValueError that names the shared variables.
+    Raises UsageError that names the shared variables.
     """
     owner: dict[int, str] = {}
     for net in nets:
         for key, variable in net.trainable.items():
             other = owner.setdefault(id(variable), key)
             if other != key:
-                raise ValueError(f"variable-shared: {key} and {other} are one variable, but each net must own its parameters")
+                raise UsageError(f"variable-shared: {key} and {other} are one variable, but each net must own its parameters")

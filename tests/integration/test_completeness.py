@@ -1,5 +1,7 @@
 """Nothing that a resume needs is forgotten: every variable created while an experiment is built is in its state."""
 
+# ruff: noqa: ARG002, ARG005  the calls of a plugin have fixed signatures
+
 from __future__ import annotations
 
 import keras
@@ -18,7 +20,12 @@ def strangers():
     class Generator(keras.Model):
         def __init__(self, context):
             super().__init__(name="mine")
-            self.layers_of_mine = [keras.layers.Dense(8), keras.layers.BatchNormalization(), keras.layers.Dropout(0.2), keras.layers.Dense(64)]
+            self.layers_of_mine = [
+                keras.layers.Dense(8),
+                keras.layers.BatchNormalization(),
+                keras.layers.Dropout(0.2),
+                keras.layers.Dense(64),
+            ]
             self(tf.zeros([1, context.latent_size]))
 
         def call(self, x, labels=None, training=False):
@@ -29,7 +36,9 @@ def strangers():
     class Discriminator(keras.Model):
         def __init__(self, context):
             super().__init__()
-            self.body = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(8), keras.layers.Dropout(0.3), keras.layers.Dense(1)])
+            self.body = keras.Sequential(
+                [keras.layers.Flatten(), keras.layers.Dense(8), keras.layers.Dropout(0.3), keras.layers.Dense(1)]
+            )
             self(tf.zeros([1, *context.shape]))
 
         def call(self, x, labels=None, training=False):
@@ -64,7 +73,12 @@ def created_and_state(changes):
 
 
 PLANS = {
-    "mlp": {**BATCH_NORM, **DROPOUT, "optimizers.generator": "rmsprop", "optimizers.discriminator": {"name": "sgd", "momentum": 0.5}},
+    "mlp": {
+        **BATCH_NORM,
+        **DROPOUT,
+        "optimizers.generator": "rmsprop",
+        "optimizers.discriminator": {"name": "sgd", "momentum": 0.5},
+    },
     "conditional": {
         "generator.conditioning": "embedding",
         "discriminator.conditioning": "projection",

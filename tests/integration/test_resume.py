@@ -66,22 +66,3 @@ def test_an_interrupted_run_ends_with_the_bytes_of_one_that_was_not(tmp_path, pl
     assert resumed.progress.step.numpy() == BEFORE + AFTER
     moved = changed(middle, snapshot(whole.state))
     assert {*whole.generator.trainable, *whole.discriminator.trainable} <= moved
-
-
-def test_each_kind_of_state_matters(tmp_path):
-    """The test above would notice if one were left out: the end differs when it is not restored."""
-    changes = {**BATCH_NORM, **DROPOUT}
-    whole = tiny_experiment(changes, started=True)
-    whole.engine.run(BEFORE)
-    middle = {key: variable.numpy() for key, variable in whole.state.items()}
-    whole.engine.run(AFTER)
-    resumed = tiny_experiment(changes, started=False)
-    fresh = {key: variable.numpy() for key, variable in resumed.state.items()}
-    resumed.progress.step.assign(BEFORE)
-    resumed.start_data()
-    for left_out in ("/seed_generator_state", "/moving_mean", "/m", "updates"):
-        for key, variable in resumed.state.items():
-            variable.assign(fresh[key] if key.endswith(left_out) else middle[key])
-        resumed.start_data()
-        resumed.engine.run(AFTER)
-        assert changed(snapshot(whole.state), snapshot(resumed.state)), left_out

@@ -11,7 +11,9 @@ from gantrain.manifest import DataFacts, FileFacts, Manifest
 
 MANIFEST = Manifest(
     step=500,
-    data=DataFacts(shape=(28, 28, 1), source_range=(0.0, 255.0), network_range=(-1.0, 1.0), class_names=("Größe", "b"), fingerprint="ab"),
+    data=DataFacts(
+        shape=(28, 28, 1), source_range=(0.0, 255.0), network_range=(-1.0, 1.0), class_names=("Größe", "b"), fingerprint="ab"
+    ),
     files={"state.index": FileFacts(bytes=3, sha256="00")},
 )
 
@@ -27,7 +29,19 @@ def test_it_reads_back_equal(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "7", "null", '"x"', "{}", '{"sha256": "00"}', "\x00\x01", MANIFEST.to_json().replace("500", "501"), "[" * 3000],
+    [
+        "",
+        "{",
+        "[]",
+        "7",
+        "null",
+        '"x"',
+        "{}",
+        '{"sha256": "00"}',
+        "\x00\x01",
+        MANIFEST.to_json().replace("500", "501"),
+        "[" * 3000,
+    ],
 )
 def test_anything_else_is_refused_by_the_name_of_the_file(tmp_path, text):
     path = tmp_path / "manifest.json"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from gantrain.errors import UsageError
 from gantrain.state import net_variables, stable_paths, trainable_variables, unique
 
 
@@ -18,7 +19,10 @@ class Unnamed(keras.Model):
         self.first = keras.layers.Dense(3)
         self.drop = keras.layers.Dropout(0.5)
         self.norm = keras.layers.BatchNormalization()
-        self.inner = [keras.layers.Dense(3), keras.Sequential([keras.layers.Dense(2), keras.layers.Dropout(0.1), keras.layers.Dense(2)])]
+        self.inner = [
+            keras.layers.Dense(3),
+            keras.Sequential([keras.layers.Dense(2), keras.layers.Dropout(0.1), keras.layers.Dense(2)]),
+        ]
         self.free = self.add_weight(shape=(2,))
         self.freer = self.add_weight(shape=(3,))
         self(tf.zeros([1, 3]))
@@ -57,7 +61,9 @@ def test_seed_states_of_dropout_are_among_the_variables_and_trainable_ones_are_a
     everything, trainable = net_variables("d", net), trainable_variables("d", net)
     assert sum("seed" in key for key in everything) == 2
     assert len(trainable) == len(net.trainable_variables)
-    assert {key: id(value) for key, value in trainable.items()}.items() <= {key: id(value) for key, value in everything.items()}.items()
+    assert {key: id(value) for key, value in trainable.items()}.items() <= {
+        key: id(value) for key, value in everything.items()
+    }.items()
     assert not [key for key in trainable if "moving" in key or "seed" in key]
 
 
@@ -70,7 +76,14 @@ def test_the_keys_are_the_variables_themselves_not_copies():
 
 
 def test_automatic_numbers_are_counted_anew_inside_each_parent():
-    paths = ["net/dense_7/kernel", "net/dense_7/bias", "net/dense_9/kernel", "net/a/dense_8/kernel", "net/b_2/dense/kernel", "net/own/kernel"]
+    paths = [
+        "net/dense_7/kernel",
+        "net/dense_7/bias",
+        "net/dense_9/kernel",
+        "net/a/dense_8/kernel",
+        "net/b_2/dense/kernel",
+        "net/own/kernel",
+    ]
     assert stable_paths(paths, "net") == [
         "dense/kernel",
         "dense/bias",
@@ -87,5 +100,5 @@ def test_explicit_numbers_stay_apart():
 
 
 def test_two_variables_under_one_key_are_refused_by_the_key():
-    with pytest.raises(ValueError, match="'a/kernel'"):
+    with pytest.raises(UsageError, match="'a/kernel'"):
         unique([("a/kernel", 1), ("b/kernel", 2), ("a/kernel", 3)])

@@ -32,7 +32,9 @@ def test_the_ramp_limits_the_half_life_to_a_share_of_the_images_seen():
         assert float(ema_beta(settings, 64, tf.constant(seen, tf.int64))) == pytest.approx(0.5 ** (64 / 10_000), rel=1e-6)
 
 
-@pytest.mark.parametrize(("settings", "seen"), [(Ema(half_life_images=0, ramp=None), 1000), (Ema(), 0), (Ema(half_life_images=0), 0)])
+@pytest.mark.parametrize(
+    ("settings", "seen"), [(Ema(half_life_images=0, ramp=None), 1000), (Ema(), 0), (Ema(half_life_images=0), 0)]
+)
 def test_a_half_life_of_zero_is_a_copy(settings, seen):
     assert float(ema_beta(settings, 64, tf.constant(seen, tf.int64))) == 0.0
 

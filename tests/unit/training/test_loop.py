@@ -1,5 +1,7 @@
 """The Python side of training, with an engine that only counts."""
 
+# ruff: noqa: ARG002  a stand-in keeps the signature
+
 from __future__ import annotations
 
 from types import SimpleNamespace

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
+from gantrain.errors import UsageError
 from gantrain.training.nets import own_parameters
 from tests.helpers import BATCH_NORM, changed, snapshot, tiny_experiment
 
@@ -27,5 +28,5 @@ def test_a_parameter_in_two_nets_is_refused_by_name():
     experiment = tiny_experiment()
     own_parameters([experiment.generator, experiment.discriminator])
     experiment.discriminator.trainable["discriminator/stolen"] = experiment.generator.trainable["generator/out/bias"]
-    with pytest.raises(ValueError, match="discriminator/stolen and generator/out/bias"):
+    with pytest.raises(UsageError, match="discriminator/stolen and generator/out/bias"):
         own_parameters([experiment.generator, experiment.discriminator])

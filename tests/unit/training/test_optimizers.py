@@ -48,7 +48,6 @@ def sgd(s, w, grads):
         (catalog.Sgd(learning_rate=0.1), sgd),
         (catalog.Sgd(learning_rate=0.1, momentum=0.9), sgd),
     ],
-    ids=str,
 )
 def test_several_updates_follow_the_equation(settings, reference):
     random = np.random.default_rng(0)

@@ -28,7 +28,7 @@ def run(update, gradients=GOOD, loss=1.0, gate=YES, graph=True):
 
 
 def test_a_finite_update_is_applied_and_tells_the_norm_before_clipping():
-    update, variables, optimizer = made()
+    update, variables, _ = made()
     outcome = run(update)
     assert bool(outcome.fine)
     assert float(outcome.norm) == 5.0
