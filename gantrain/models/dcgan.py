@@ -13,8 +13,8 @@ from gantrain.models.blocks import SHIFTING_NORMS, Block, Finish, apply
 from gantrain.models.layers import weights
 from gantrain.models.maps import Blurred, MinibatchStd, SelfAttention
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
-from gantrain.models.spectral import spectral
 from gantrain.models.sizes import count_stages, refuse, seed_size
+from gantrain.models.spectral import spectral
 
 Catalogued = catalog.DcganGenerator | catalog.DcganDiscriminator
 

@@ -1,5 +1,7 @@
 """Every registered penalty: the facts it declares, finite values in every precision, weights, state."""
 
+
+
 from __future__ import annotations
 
 import numpy as np

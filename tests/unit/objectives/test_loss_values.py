@@ -82,7 +82,9 @@ def test_label_smoothing_takes_the_real_target_down_and_leaves_the_fake_one():
     assert float(squared[0]) == pytest.approx(0.5 * 1.1**2 + 0.5, abs=1e-6)
 
 
-@pytest.mark.parametrize("settings", [NonSaturating(flipped_share=0.25), Minimax(flipped_share=0.25), LeastSquares(flipped_share=0.25)])
+@pytest.mark.parametrize(
+    "settings", [NonSaturating(flipped_share=0.25), Minimax(flipped_share=0.25), LeastSquares(flipped_share=0.25)]
+)
 def test_a_share_of_each_batch_is_seen_with_real_and_fake_exchanged_and_only_by_the_discriminator(settings):
     plain, flipped = registry.build(type(settings)()), registry.build(settings)
     real, fake = tf.constant([1.0, 2.0, 3.0, 4.0]), tf.constant([-1.0, -2.0, -3.0, -4.0])

@@ -39,13 +39,15 @@ def pictures(count=64):
 def test_consistency_is_the_squared_change_of_the_logit():
     x = pictures()
     penalty = registry.build(catalog.Consistency(shift=2))
-    values = penalty(context_of([1.0] * 64, [0.0] * 64, x, lambda moved: tf.fill([64], 3.0)))
+    values = penalty(context_of([1.0] * 64, [0.0] * 64, x, lambda _: tf.fill([64], 3.0)))
     np.testing.assert_allclose(values, 4.0)
 
 
 def test_a_moved_picture_is_the_picture_mirrored_or_not_and_shifted_by_whole_pixels():
     x, seen = pictures(), []
-    registry.build(catalog.Consistency(shift=2))(context_of([0.0] * 64, [0.0] * 64, x, lambda m: seen.append(m) or tf.zeros([64])))
+    registry.build(catalog.Consistency(shift=2))(
+        context_of([0.0] * 64, [0.0] * 64, x, lambda m: seen.append(m) or tf.zeros([64]))
+    )
     mirrored, shifts = 0, set()
     for original, moved in zip(x.numpy(), seen[0].numpy(), strict=True):
         inner = moved[2:-2, 2:-2]
