@@ -85,7 +85,7 @@ class SelfAttention(keras.layers.Layer):
     def _linear(self, name: str, outputs: int) -> keras.layers.Layer:
         kernel = weights(self.initial_std)
         dense = keras.layers.Dense(max(outputs, 1), use_bias=False, kernel_initializer=kernel, name=name, dtype=self.dtype_policy)
-        return spectral(dense, self.is_spectral, self.dtype_policy)
+        return spectral(dense, self.is_spectral, self.dtype_policy.name)
 
     def call(self, x: Tensor, training: bool = False) -> Tensor:
         """[B,H,W,C] -> [B,H,W,C]."""

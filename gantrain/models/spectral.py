@@ -61,8 +61,8 @@ class SpectralNorm(keras.layers.Layer):
             return tf.matmul(x, kernel)
         stride = self.layer.strides[0]
         if isinstance(self.layer, keras.layers.Conv2DTranspose):
-            rows, columns = x.shape[1] * stride, x.shape[2] * stride
-            return tf.nn.conv2d_transpose(x, kernel, [tf.shape(x)[0], rows, columns, kernel.shape[2]], stride, "SAME")
+            shape = tf.stack([tf.shape(x)[0], x.shape[1] * stride, x.shape[2] * stride, kernel.shape[2]])
+            return tf.nn.conv2d_transpose(x, kernel, shape, stride, "SAME")
         return tf.nn.conv2d(x, kernel, stride, "SAME")
 
 
@@ -76,5 +76,5 @@ class UnitVector(keras.initializers.RandomNormal):
 
     def __call__(self, shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
         """[n], of length 1."""
-        drawn = tf.convert_to_tensor(super().__call__(shape, dtype="float32"))
+        drawn: Tensor = super().__call__(shape, dtype="float32")
         return tf.cast(tf.math.l2_normalize(drawn, epsilon=1e-24), dtype or "float32")

@@ -21,7 +21,9 @@ class LeCam:
 
     def __init__(self, settings: catalog.LeCam) -> None:
         self._decay = settings.decay
-        self.variables = {name: tf.Variable(0.0, trainable=False, name=name) for name in ("average_real", "average_fake")}
+        self.variables = {
+            name: tf.Variable(tf.constant(0.0), trainable=False, name=name) for name in ("average_real", "average_fake")
+        }
 
     def __call__(self, context: PenaltyContext) -> Tensor:
         """[B]."""

@@ -99,6 +99,6 @@ def per_example_uniform(context: PenaltyContext, shape: list[int], stream: int =
     """
     count = tf.shape(context.real)[0]
     key = context.key + tf.constant([0, stream << 40], tf.int64)
-    drawn = tf.random.stateless_uniform([count * context.parts, *shape], key, alg="philox")
+    drawn = tf.random.stateless_uniform(tf.stack([count * context.parts, *shape]), key, alg="philox")
     start = count * tf.cast(context.part, tf.int32)
     return tf.ensure_shape(drawn[start : start + count], [None, *shape])

@@ -25,7 +25,7 @@ def build_orthogonal(_: catalog.Orthogonal) -> Callable[[list[tf.Variable]], Ten
 def _overlap(kernel: tf.Variable) -> Tensor:
     matrix = tf.reshape(tf.cast(kernel, tf.float32), [-1, kernel.shape[-1]])
     products = tf.matmul(matrix, matrix, transpose_a=True)
-    return tf.reduce_sum(tf.square(products * (1.0 - tf.eye(kernel.shape[-1]))))
+    return tf.reduce_sum(tf.square(products * (1.0 - tf.eye(tf.shape(products)[0]))))
 
 
 def build_clip_weights(settings: catalog.ClipWeights) -> Callable[[list[tf.Variable]], None]:

@@ -27,7 +27,7 @@ class Health:
 
     def __init__(self, has_boundary: bool) -> None:
         self._has_boundary = has_boundary
-        self._first_gradient = tf.Variable(-1.0, trainable=False, name="first_gradient")  # -1: no line yet
+        self._first_gradient = tf.Variable(tf.constant(-1.0), trainable=False, name="first_gradient")  # -1: no line yet
         self._streaks = tf.Variable(tf.zeros([3], tf.int64), trainable=False, name="streaks")
         self.variables = {"first_gradient": self._first_gradient, "streaks": self._streaks}
 

@@ -96,8 +96,10 @@ class Loop:
         step = int(self.progress.step.numpy())
         first = True
         while step < self.intervals.total:
-            step = self._call(length.steps(self.intervals.next_event(step) - step), length, speed, first)
-            first = False
+            before, step = step, self._call(length.steps(self.intervals.next_event(step) - step), length, speed, first)
+            first = step <= before  # a run that went back is traced anew, and its events of that step were there
+            if first:
+                continue
             speed = self._due(step, speed)
             if stop.signal_number is not None and step < self.intervals.total:
                 if not self.intervals.due(step, self.intervals.checkpoint):  # else it was written a moment ago

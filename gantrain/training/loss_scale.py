@@ -18,7 +18,7 @@ class LossScale:
     """Doubles after 2,000 finite updates in a row, halves after one that was not; never below 1."""
 
     def __init__(self) -> None:
-        self.value = tf.Variable(START, trainable=False, name="scale")
+        self.value = tf.Variable(tf.constant(START), trainable=False, name="scale")
         self._good = tf.Variable(tf.constant(0, tf.int64), trainable=False, name="good_updates")
         self.variables = {"scale": self.value, "good_updates": self._good}
 
