@@ -80,7 +80,7 @@ def draw(run: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray | None
         command = [sys.executable, "-m", "gantrain", "sample", run, "--as", "npz", "--out", str(out)]
         subprocess.run([*command, "--count", str(count), "--seed", str(seed)], check=True, stdout=subprocess.DEVNULL)
         with np.load(out) as arrays:
-            return arrays["samples"], arrays["labels"] if "labels" in arrays else None
+            return arrays["samples"], arrays.get("labels")
 
 
 def main() -> None:

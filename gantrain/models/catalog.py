@@ -52,7 +52,7 @@ class ConvolutionalGenerator(CommonGenerator):
     """A generator whose BatchNorms may be conditional."""
 
     # embedding: a learnt vector per class is appended to the latents; conditional_batch_norm: a scale and shift per class
-    conditioning: Literal["embedding", "conditional_batch_norm"] | None = None
+    conditioning: Literal["embedding", "conditional_batch_norm"] | None = None  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @model_validator(mode="after")
     def _has_batch_norm(self) -> ConvolutionalGenerator:
