@@ -61,6 +61,8 @@ class Drawing:
             raise UsageError(f"examples of shape {list(self._manifest.data.shape)} are not pictures; use --as npz")
         if self._wish.form == "images" and len(self._manifest.data.shape) != 3:
             raise UsageError("single points are no pictures; use --as grid or --as npz")
+        if self._wish.layout is not None and len(self._manifest.data.shape) != 3:
+            raise UsageError("--grid: points are drawn in one plane, not in a grid; leave --grid out and use --count")
         outputs, labels = self.outputs()
         target = out or Path(self.default_name())
         with os_errors_explained("write", target):
@@ -98,9 +100,9 @@ class Drawing:
         return [target]
 
     def _in_units(self, outputs: np.ndarray) -> np.ndarray:
-        """Values in the units of the data, clipped to its range where it has one; pictures that were uint8 are uint8."""
+        """Values in the units of the data, clipped to its range where it has one; what was uint8 is uint8."""
         transform = self._pictures.transform
-        if transform.source == (0.0, 255.0):
+        if self._manifest.data.dtype == "uint8":
             return transform.to_uint8(outputs)
         values = transform.inverse(outputs)
         return values if transform.source is None else np.clip(values, *transform.source)

@@ -121,6 +121,7 @@ def describe_data(spec: Spec, source: Source) -> DataFacts:
     """What nets and samples need of the data; stored in each checkpoint."""
     return DataFacts(
         shape=tuple(source.shape),
+        dtype=source.load(np.zeros(1, np.int64)).dtype.name,
         source_range=source.value_range,
         network_range=spec.data.range,
         class_names=tuple(source.class_names),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import tensorflow as tf
 
@@ -23,14 +23,6 @@ from gantrain.training.events import RunEvents
 from gantrain.training.loop import Loop, Reporter
 from gantrain.training.schedule import Intervals
 from gantrain.training.signals import stop_on_signals
-
-
-class ClosingReporter(Reporter, Protocol):
-    """A reporter that the command closes."""
-
-    def close(self) -> None:
-        """Leave the terminal tidy."""
-        ...
 
 
 class Fitting:

@@ -32,6 +32,7 @@ class DataFacts(_Part):
     """What nets and samples need of the data, so that sampling never opens it."""
 
     shape: tuple[int, ...]  # of one example
+    dtype: str  # of the values in the source: uint8 or float32
     source_range: Range | None  # of the values in the source, such as (0, 255)
     network_range: Range | None  # of the values the networks see
     class_names: tuple[str, ...] = ()

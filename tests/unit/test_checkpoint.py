@@ -16,7 +16,9 @@ from gantrain.errors import RunError
 from gantrain.manifest import DataFacts
 from tests.helpers import snapshot
 
-FACTS = DataFacts(shape=(8, 8, 1), source_range=(0, 255), network_range=(-1, 1), class_names=("a", "b"), fingerprint="f" * 64)
+FACTS = DataFacts(
+    shape=(8, 8, 1), dtype="uint8", source_range=(0, 255), network_range=(-1, 1), class_names=("a", "b"), fingerprint="f" * 64
+)
 FILES = ("state.index", "state.data-00000-of-00001", "spec.resolved.yaml", "manifest.json")
 
 

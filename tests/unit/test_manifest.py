@@ -12,7 +12,12 @@ from gantrain.manifest import DataFacts, FileFacts, Manifest
 MANIFEST = Manifest(
     step=500,
     data=DataFacts(
-        shape=(28, 28, 1), source_range=(0.0, 255.0), network_range=(-1.0, 1.0), class_names=("Größe", "b"), fingerprint="ab"
+        dtype="uint8",
+        shape=(28, 28, 1),
+        source_range=(0.0, 255.0),
+        network_range=(-1.0, 1.0),
+        class_names=("Größe", "b"),
+        fingerprint="ab",
     ),
     files={"state.index": FileFacts(bytes=3, sha256="00")},
 )
@@ -22,7 +27,9 @@ def test_it_reads_back_equal(tmp_path):
     path = tmp_path / "manifest.json"
     path.write_text(MANIFEST.to_json(), encoding="utf-8")
     assert Manifest.load(path) == MANIFEST
-    points = MANIFEST.model_copy(update={"data": DataFacts(shape=(2,), source_range=None, network_range=None, fingerprint="")})
+    points = MANIFEST.model_copy(
+        update={"data": DataFacts(shape=(2,), dtype="float32", source_range=None, network_range=None, fingerprint="")}
+    )
     path.write_text(points.to_json(), encoding="utf-8")
     assert Manifest.load(path) == points
 
