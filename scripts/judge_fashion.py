@@ -50,7 +50,7 @@ def real(split: str) -> tuple[np.ndarray, np.ndarray]:
     return source.load(np.arange(source.length)).astype(np.float32) / 255, source.labels
 
 
-def judge(samples: np.ndarray, asked: np.ndarray | None, model) -> dict:
+def judge(samples: np.ndarray, model, asked: np.ndarray | None = None) -> dict:
     """Classes found, their shares and the median confidence of samples [n,28,28,1] uint8.
 
     With `asked` [n], the classes that were asked for, also the share of samples that are of them.
@@ -92,7 +92,8 @@ def main() -> None:
     start_tensorflow("cpu")
     model, accuracy = trained()
     for run in arguments.runs:
-        report = judge(*draw(run, arguments.count, arguments.seed), model)
+        samples, asked = draw(run, arguments.count, arguments.seed)
+        report = judge(samples, model, asked)
         print(json.dumps({"run": run, "accuracy_on_real": round(accuracy, 4), **report}))
 
 
