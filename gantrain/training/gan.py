@@ -44,7 +44,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class _Generators:
+class _GeneratorPass:
     """What the generator's update needs: its loss and the gradient of it."""
 
     loss: Tensor
@@ -94,7 +94,7 @@ class GanStep:
                 shown = self._shown(fresh or own, number, "replay")
                 done = [*done, self._update_discriminator(self._judge.judge(portion, shown, number), portion, shown, done)]
             loss = self._judge.generator_loss(portion, own)
-        return self._finish(_Generators(loss, self._generator_update.gradient(tape, loss)), done, own.images)
+        return self._finish(_GeneratorPass(loss, self._generator_update.gradient(tape, loss)), done, own.images)
 
     def _simultaneous(self, portion: Portion, number: Tensor, done: list[Done]) -> StepResult:
         """Both gradients at the same weights; with shared fakes one discriminator forward on them serves both losses."""
@@ -113,20 +113,20 @@ class GanStep:
                 loss = self._judge.generator_loss(portion, own)
         gradient = self._generator_update.gradient(tape, loss)
         done = [*done, self._update_discriminator(judged, portion, shown, done)]
-        return self._finish(_Generators(loss, gradient), done, own.images)
+        return self._finish(_GeneratorPass(loss, gradient), done, own.images)
 
     def _accumulated(self, portion: Portion, number: Tensor, done: list[Done]) -> StepResult:
         """As both of the above, micro-batch by micro-batch: the generator's pass recomputes its forward, and nothing is held."""
         stream = "generator" if self._shared else "discriminator"
         if self._settings.updates == "simultaneous":
-            generators = self._generators_over_parts(portion, number)
+            passed = self._generator_over_parts(portion, number)
             done = [*done, self._train_discriminator(portion, number, stream, done)]
         else:
             done = [*done, self._train_discriminator(portion, number, stream, done)]
-            generators = self._generators_over_parts(portion, number)
-        return self._finish(generators, done, None)
+            passed = self._generator_over_parts(portion, number)
+        return self._finish(passed, done, None)
 
-    def _generators_over_parts(self, portion: Portion, number: Tensor) -> _Generators:
+    def _generator_over_parts(self, portion: Portion, number: Tensor) -> _GeneratorPass:
         def part(index: Tensor) -> list[Tensor]:
             piece = portion.part(index, self._settings.accumulate)
             with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -136,7 +136,7 @@ class GanStep:
 
         shapes = [(), *(variable.shape for variable in self._generator_update.variables)]
         loss, *gradients = mean_over_parts(part, self._settings.accumulate, shapes)
-        return _Generators(loss, gradients)
+        return _GeneratorPass(loss, gradients)
 
     # ---------------------------------------------------------------- one discriminator update
 
@@ -192,12 +192,12 @@ class GanStep:
 
     # ---------------------------------------------------------------- the end of the step
 
-    def _finish(self, generators: _Generators, done: list[Done], fake: Tensor | None) -> StepResult:
-        outcome = self._generator_update.run(generators.loss, generators.gradients, gate=done[-1].outcome.fine)
+    def _finish(self, passed: _GeneratorPass, done: list[Done], fake: Tensor | None) -> StepResult:
+        outcome = self._generator_update.run(passed.loss, passed.gradients, gate=done[-1].outcome.fine)
         offset = len(self._discriminator_update.suspects)
         own_blamed = tf.where(outcome.blamed < 0, outcome.blamed, outcome.blamed + offset)
         blamed = tf.reduce_max([*(item.outcome.blamed for item in done), own_blamed])
-        return StepResult(self._facts(generators.loss, outcome, done), outcome.fine, blamed, fake)
+        return StepResult(self._facts(passed.loss, outcome, done), outcome.fine, blamed, fake)
 
     def _facts(self, loss: Tensor, outcome: Outcome, done: list[Done]) -> Tensor:
         """In the order of `self.facts`."""
