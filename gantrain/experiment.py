@@ -13,21 +13,22 @@ import tensorflow as tf
 from gantrain import registry
 from gantrain.data.pipeline import Order, batches
 from gantrain.data.transforms import RangeTransform
-from gantrain.interfaces import NetContext, Source, SourceFacts, Tensor
+from gantrain.evaluation.scores import SAMPLES, score_for
+from gantrain.interfaces import NetContext, Source, SourceFacts
 from gantrain.keys import short_seed
 from gantrain.manifest import DataFacts
-from gantrain.objectives.penalties import build_penalties, sum_penalties
 from gantrain.sampling import Sampler
 from gantrain.spec.arithmetic import total_steps
 from gantrain.spec.model import Spec
-from gantrain.state import prefixed
+from gantrain.training.assembly import labels_used, make_engine, make_parts, make_step, state_of
 from gantrain.training.draws import Draws
-from gantrain.training.ema import ema_beta, update_average
 from gantrain.training.engine import Engine
-from gantrain.training.gan import FACTS, GanStep, Objective
+from gantrain.training.events import RunEvents
+from gantrain.training.health import Health
+from gantrain.training.loop import Watchman
 from gantrain.training.nets import Net, own_parameters
 from gantrain.training.progress import Progress
-from gantrain.training.update import Update
+from gantrain.training.recovery import Rollback
 from gantrain.training.wiring import built, check_outputs
 
 
@@ -43,6 +44,8 @@ class Experiment:
     discriminator: Net
     average: Net | None
     progress: Progress
+    health: Health | None
+    draws: Draws
     engine: Engine
     sampler: Sampler
     state: dict[str, tf.Variable]
@@ -54,21 +57,25 @@ class Experiment:
         return self.spec.data.batch_size * self.spec.training.discriminator_steps
 
     def start_data(self) -> None:
-        """Give the engine the batches that come at the current step."""
-        order = Order(self.spec.seed, int(self.progress.attempt.numpy()))
+        """Give the engine the batches that come at the current step, and the attempt that is part of every random key."""
+        self.draws.attempt = int(self.progress.attempt.numpy())
+        order = Order(self.spec.seed, self.draws.attempt)
         first = int(self.progress.step.numpy()) * self.spec.training.discriminator_steps
         with_labels = self.data_labels_used
         self.engine.start(iter(batches(self.source, self.spec.data, order, first, with_labels, self.transform)))
 
+    def score(self) -> dict[str, float]:
+        """Scores of 10,000 samples of the averaged generator, by name; none for data that has no score."""
+        function = score_for(self.spec.data.source)
+        if function is None:
+            return {}
+        outputs = self.sampler.draw(self.spec.seed, SAMPLES)
+        return function(self.transform.inverse(outputs))
+
     @property
     def data_labels_used(self) -> bool:
-        """Whether a net reads labels."""
+        """Whether a net needs labels."""
         return labels_used(self.spec)
-
-
-def labels_used(spec: Spec) -> bool:
-    """Whether either net reads labels."""
-    return spec.generator.uses_labels() or spec.discriminator.uses_labels()
 
 
 def open_source(spec: Spec, base_dir: Path) -> tuple[Source, SourceFacts]:
@@ -85,29 +92,28 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
     """
     data_facts = describe_data(spec, source)
     with tf.distribute.get_strategy().scope():
-        generator = build_net(spec, "generator", data_facts)
-        discriminator = build_net(spec, "discriminator", data_facts)
+        nets = build_net(spec, "generator", data_facts), build_net(spec, "discriminator", data_facts)
         average = build_net(spec, "generator", data_facts, role="ema") if spec.training.ema else None
-        own_parameters([generator, discriminator])
-        check_outputs(generator, discriminator, data_facts.shape, spec.latent.size, _num_classes(spec, data_facts))
-        updates = (_update(spec, generator), _update(spec, discriminator))
-        progress = Progress(FACTS)
-        step = _step(spec, source, (generator, discriminator), updates, attempt)
-        after = _after_update(spec, generator, average)
-        engine = Engine(step, progress, after, spec.training.discriminator_steps, spec.training.jit)
-    nets = [generator, discriminator, *([average] if average else [])]
+        own_parameters([*nets])
+        check_outputs(*nets, data_facts.shape, spec.latent.size, _num_classes(spec, data_facts))
+        draws = Draws(registry.build(spec.latent.distribution), spec.latent.size, spec.seed, attempt)
+        parts = make_parts(spec, data_facts, nets)
+        step = make_step(spec, source, nets, parts, draws)
+        engine = make_engine(spec, step, parts, (nets, average))
     return Experiment(
         spec=spec,
         source=source,
         transform=RangeTransform(data_facts.source_range, data_facts.network_range),
         data_facts=data_facts,
-        generator=generator,
-        discriminator=discriminator,
+        generator=nets[0],
+        discriminator=nets[1],
         average=average,
-        progress=progress,
+        progress=parts.progress,
+        health=parts.health,
+        draws=draws,
         engine=engine,
-        sampler=build_sampler(spec, (average or generator).model, data_facts),
-        state=_state(nets, updates, progress),
+        sampler=build_sampler(spec, (average or nets[0]).model, data_facts),
+        state=state_of([*nets, *([average] if average else [])], parts),
         total_steps=total_steps(spec, source.length),
     )
 
@@ -150,54 +156,17 @@ def build_sampler(spec: Spec, generator: keras.Model, data: DataFacts, batch_siz
     return Sampler(generator, prior, spec.latent.size, num_classes, **sizes)
 
 
-def _update(spec: Spec, net: Net) -> Update:
-    settings = getattr(spec.optimizers, net.role)
-    optimizer = registry.build(settings, net.trainable)
-    return Update(net.role, net.trainable, optimizer, settings.learning_rate, spec.training.clip_norm)
-
-
-def _step(spec: Spec, source: Source, nets: tuple[Net, Net], updates: tuple[Update, Update], attempt: int) -> GanStep:
-    penalties = build_penalties(spec.objective.penalties)
-    objective = Objective(
-        loss=registry.build(spec.objective.loss),
-        generator_reads_real=spec.objective.loss.generator_reads_real(),
-        penalty=(lambda context, step: sum_penalties(penalties, context, step)) if penalties else None,
-    )
-    draws = Draws(registry.build(spec.latent.distribution), spec.latent.size, spec.seed, attempt)
-    return GanStep(nets, updates, objective, draws, spec.training, _histogram(spec, source))
-
-
-def _histogram(spec: Spec, source: Source) -> list[float] | None:
-    if not labels_used(spec) or source.labels is None:
-        return None
-    counts = np.bincount(source.labels, minlength=len(source.class_names))
-    return (counts / counts.sum()).tolist()
-
-
-def _after_update(spec: Spec, generator: Net, average: Net | None) -> Callable[[Tensor], None]:
-    settings = spec.training.ema
-    images = spec.data.batch_size * spec.training.discriminator_steps
-
-    def update(step: Tensor) -> None:
-        if average is None or settings is None:
-            return
-        beta = ema_beta(settings, images, step * images)
-        own = {key.removeprefix("generator/"): variable for key, variable in generator.variables.items()}
-        averaged = {key.removeprefix("ema/"): variable for key, variable in average.variables.items()}
-        update_average(averaged, own, {key.removeprefix("generator/") for key in generator.trainable}, beta)
-
-    return update
-
-
-def _state(nets: list[Net], updates: tuple[Update, Update], progress: Progress) -> dict[str, tf.Variable]:
-    state = prefixed("progress", progress.variables)
-    for net in nets:
-        state |= net.variables
-    for update in updates:
-        # slots are keyed by their variable: optimizer.generator/stage1/conv/kernel/m
-        state |= {f"optimizer.{_with_role(update.role, key)}": slot for key, slot in update.optimizer.variables.items()}
-    return state
-
-
-def _with_role(role: str, key: str) -> str:
-    return key if key.startswith(role + "/") else f"{role}/{key}"
+def watch_over(experiment: Experiment, events: RunEvents, warn: Callable[[str], None]) -> Watchman:
+    """What the loop does when this experiment's run goes wrong, as its spec says."""
+    training, recover = experiment.spec.training, None
+    if training.on_nonfinite == "rollback":
+        recover = Rollback(
+            run=events.run,
+            progress=experiment.progress,
+            state=experiment.state,
+            budget=training.rollback_budget,
+            save=events.checkpoint,
+            restart=experiment.start_data,
+            warn=warn,
+        )
+    return Watchman(warn, experiment.health, training.health == "stop", recover)

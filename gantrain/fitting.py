@@ -12,7 +12,7 @@ from gantrain import kept_plugins, runs
 from gantrain.data.order import epoch_of
 from gantrain.data.progress import Watch, watched
 from gantrain.data.report import report_of
-from gantrain.experiment import Experiment, build, open_source
+from gantrain.experiment import Experiment, build, open_source, watch_over
 from gantrain.pictures import Pictures, spread
 from gantrain.registry import row_of
 from gantrain.rundir.directory import RunDirectory, unfinished_runs
@@ -136,6 +136,7 @@ class Fitting:
             reporter,
             experiment.images_per_step,
             self.spec.training.steps_per_call,
+            watch_over(experiment, events, self._warn),
         )
 
     def _events(self, run: RunDirectory) -> RunEvents:
@@ -156,6 +157,7 @@ class Fitting:
             epoch_of=self._epoch_at,
             images_per_step=experiment.images_per_step,
             keep_last=self.spec.output.keep_last,
+            score=experiment.score,
             waited=self._say_once_that_data_is_slow,
         )
 
@@ -172,7 +174,9 @@ class Fitting:
 
     def _intervals(self) -> Intervals:
         output = self.spec.output
-        return Intervals(output.log_every, output.sample_every, output.checkpoint_every, self._experiment.total_steps)
+        return Intervals(
+            output.log_every, output.sample_every, output.checkpoint_every, self._experiment.total_steps, output.evaluate_every
+        )
 
     def _epoch_at(self, step: int) -> float:
         return epoch_of(step * self.spec.training.discriminator_steps, self._source.length, self.spec.data)

@@ -123,6 +123,10 @@ class LossSettings(Settings):
         """Whether the generator's loss depends on the real logits (relativistic losses): costs one more discriminator forward."""
         return False
 
+    def boundary(self) -> float | None:
+        """The logit above which an example counts as real; None if only differences of logits have a meaning."""
+        return 0.0
+
     def needs_constraint(self) -> bool:
         """Whether the loss is only meaningful with a Lipschitz constraint (Wasserstein)."""
         return False
@@ -141,15 +145,34 @@ class Loss:
 
 
 class PenaltySettings(Settings):
-    """Builder: (settings) -> Penalty, called as penalty(PenaltyContext) -> [B], added to the discriminator's loss."""
+    """Builder: (settings) -> Penalty, called as penalty(PenaltyContext) -> [B], added to the discriminator's loss.
+
+    A penalty with a state of its own has an attribute `variables`, name -> tf.Variable: what a checkpoint saves.
+    """
 
     weight: float = 1.0  # factor of the mean over the batch
     every: Annotated[int, Field(ge=1)] = 1  # applied each n-th step, with n times the weight (lazy regularisation)
 
+    def limits_slope(self) -> bool:
+        """Whether it bounds the discriminator's slope, which losses such as Wasserstein need."""
+        return False
+
+    def needs_second_derivatives(self) -> bool:
+        """Whether it differentiates the discriminator by its input, so that its own gradient is a second derivative."""
+        return False
+
+    def applicable(self, shape: tuple[int, ...]) -> str | None:  # noqa: ARG002  most take any shape
+        """None if it can be computed for examples of `shape`, else the reason and what to do."""
+        return None
+
 
 @dataclass(frozen=True)
 class PenaltyContext:
-    """`critic` (x [B,*shape]) -> logits [B] in float32; `key` int64 [2] for random draws of this step."""
+    """`critic` (x [B,*shape]) -> logits [B] in float32; `key` int64 [2] for random draws of this step.
+
+    `fake_critic` is the critic with the labels of the fakes (None: as `critic`). `scale` is what sums of logits are multiplied
+    with before they are differentiated, and gradients divided by, so that float16 does not lose small ones.
+    """
 
     critic: Callable[[Tensor], Tensor]
     real: Tensor
@@ -158,6 +181,10 @@ class PenaltyContext:
     real_output: DiscriminatorOutput
     fake_output: DiscriminatorOutput
     key: Tensor
+    fake_critic: Callable[[Tensor], Tensor] | None = None
+    scale: Tensor = 1.0
+    part: Tensor = 0  # this is the part-th of `parts` equal micro-batches (over all replicas): random draws are made for all
+    parts: int = 1
 
 
 class RegulariserSettings(Settings):
@@ -169,14 +196,25 @@ class RegulariserSettings(Settings):
 class ConstraintSettings(Settings):
     """Builder: (settings) -> function (list of variables) -> None, applied after each discriminator update."""
 
+    def limits_slope(self) -> bool:
+        """Whether it bounds the discriminator's slope, which losses such as Wasserstein need."""
+        return False
+
 
 # ---------------------------------------------------------------- optimizers
+
+
+class ScheduleSettings(Settings):
+    """A learning rate over time. Builder: (settings) -> function (images_seen, float32 scalar) -> rate, float32 scalar."""
+
+    start: Annotated[float, Field(gt=0)]  # learning rate at the first image, or after the warm-up
+    warmup_images: Annotated[float, Field(ge=0)] = 0.0  # over so many images the rate also rises linearly from zero
 
 
 class OptimizerSettings(Settings):
     """Builder: (settings, {key: variable}) -> Optimizer."""
 
-    learning_rate: float
+    learning_rate: float | ScheduleSettings
 
 
 class Optimizer(Protocol):

@@ -28,6 +28,7 @@ KINDS = (
     "regulariser",
     "constraint",
     "optimizer",
+    "schedule",
 )
 
 S = TypeVar("S", bound=type[Settings])

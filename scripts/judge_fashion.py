@@ -50,11 +50,15 @@ def real(split: str) -> tuple[np.ndarray, np.ndarray]:
     return source.load(np.arange(source.length)).astype(np.float32) / 255, source.labels
 
 
-def judge(samples: np.ndarray, model) -> dict:
-    """Classes found, their shares and the median confidence of samples [n,28,28,1] uint8."""
+def judge(samples: np.ndarray, model, asked: np.ndarray | None = None) -> dict:
+    """Classes found, their shares and the median confidence of samples [n,28,28,1] uint8.
+
+    With `asked` [n], the classes that were asked for, also the share of samples that are of them.
+    """
     probabilities = model.predict(samples.astype(np.float32) / 255, verbose=0)
     shares = np.bincount(probabilities.argmax(1), minlength=10) / len(samples)
-    return {
+    found = {} if asked is None else {"asked_and_found": round(float((probabilities.argmax(1) == asked).mean()), 4)}
+    return found | {
         "classes_found": int((shares >= MIN_SHARE).sum()),
         "median_confidence": round(float(np.median(probabilities.max(1))), 4),
         "shares": [round(float(share), 3) for share in shares],
@@ -68,13 +72,14 @@ def trained() -> tuple:
     return model, float(model.evaluate(*real("test"), verbose=0)[1])
 
 
-def draw(run: str, count: int, seed: int) -> np.ndarray:
-    """Samples [n,28,28,1] uint8 of a run, by the command."""
+def draw(run: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Samples [n,28,28,1] uint8 of a run, by the command, and the classes asked for, in turn, if it is conditional."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "samples.npz"
         command = [sys.executable, "-m", "gantrain", "sample", run, "--as", "npz", "--out", str(out)]
         subprocess.run([*command, "--count", str(count), "--seed", str(seed)], check=True, stdout=subprocess.DEVNULL)
-        return np.load(out)["samples"]
+        with np.load(out) as arrays:
+            return arrays["samples"], arrays.get("labels")
 
 
 def main() -> None:
@@ -87,7 +92,8 @@ def main() -> None:
     start_tensorflow("cpu")
     model, accuracy = trained()
     for run in arguments.runs:
-        report = judge(draw(run, arguments.count, arguments.seed), model)
+        samples, asked = draw(run, arguments.count, arguments.seed)
+        report = judge(samples, model, asked)
         print(json.dumps({"run": run, "accuracy_on_real": round(accuracy, 4), **report}))
 
 

@@ -91,4 +91,5 @@ def reporter(first_step: int, total: int, quiet: bool) -> Bar | PlainLines | Sil
 def describe(means: dict[str, float], images_per_sec: float) -> str:
     """Speed and both losses in a few words."""
     speed = f"{images_per_sec:,.0f} images/s, " if images_per_sec else ""
-    return f"{speed}loss G {means['loss/generator']:.3f} D {means['loss/discriminator']:.3f}"
+    skipped = f", skipped: {means['skipped']:.0f}" if means.get("skipped") else ""
+    return f"{speed}loss G {means['loss/generator']:.3f} D {means['loss/discriminator']:.3f}{skipped}"

@@ -9,21 +9,25 @@ import tensorflow as tf
 
 from gantrain.interfaces import NetContext, Tensor
 from gantrain.models import catalog
-from gantrain.models.layers import Block, Finish, weights
+from gantrain.models.blocks import SHIFTING_NORMS, Block, Finish, apply
+from gantrain.models.layers import weights
+from gantrain.models.maps import Blurred, MinibatchStd, SelfAttention
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
 from gantrain.models.sizes import count_stages, refuse, seed_size
+from gantrain.models.spectral import spectral
 
 Catalogued = catalog.DcganGenerator | catalog.DcganDiscriminator
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One convolution: its name, output channels, stride in pixels, and whether a norm follows."""
+    """One convolution: its name, output channels, stride in pixels, its norm, and whether attention follows."""
 
     name: str
     channels: int
     stride: int
-    norm: bool
+    norm: str
+    attends: bool = False
 
 
 class Seed(Block):
@@ -33,12 +37,25 @@ class Seed(Block):
         super().__init__("seed", linear, finish)
         self.map_shape, self.per_unit = map_shape, per_unit
 
-    def call(self, x: Tensor, training: bool = False) -> Tensor:
+    def call(self, x: Tensor, training: bool = False, labels: Tensor | None = None) -> Tensor:
         """[B,n] -> [B,h,w,C]."""
-        x = self.linear(x)
+        x = apply(self.linear, x, training)
         if not self.per_unit:
             x = tf.reshape(x, [-1, *self.map_shape])
-        return tf.reshape(self.finish(x, training), [-1, *self.map_shape])
+        return tf.reshape(self.finish(x, training, labels), [-1, *self.map_shape])
+
+
+class ConvBlock(Block):
+    """A block on maps, with self-attention at its end where that is asked for."""
+
+    def __init__(self, stage: Stage, linear: keras.layers.Layer, finish: Finish, initial_std: float | None) -> None:
+        super().__init__(stage.name, linear, finish)
+        is_spectral = finish.norm == "spectral_norm"
+        self.attention = SelfAttention("attention", is_spectral, initial_std, finish.dtype) if stage.attends else None
+
+    def call(self, x: Tensor, training: bool = False, labels: Tensor | None = None) -> Tensor:
+        """[B,H,W,n] -> [B,h,w,m]."""
+        return apply(self.attention, super().call(x, training, labels), training)
 
 
 class DcganGenerator(Generator):
@@ -48,17 +65,15 @@ class DcganGenerator(Generator):
         super().__init__(settings, context)
         *inner, last = _generator_stages(settings, context)
         self.seed = _seed(settings, context, len(inner))
-        self.stages = [
-            Block(stage.name, _conv(stage, settings, context.dtype), _finish(settings, stage, context)) for stage in inner
-        ]
-        self.out = _conv(last, settings, "float32")
+        self.stages = [_block(stage, settings, context) for stage in inner]
+        self.out = _out(last, settings)
 
-    def draw(self, x: Tensor, training: bool) -> Tensor:
+    def draw(self, x: Tensor, training: bool, labels: Tensor | None) -> Tensor:
         """[B,n] -> [B,H,W,C] float32."""
-        x = self.seed(x, training=training)
+        x = self.seed(x, training=training, labels=labels)
         for stage in self.stages:
-            x = stage(x, training=training)
-        return self.out(x)
+            x = stage(x, training=training, labels=labels)
+        return apply(self.out, x, training)
 
 
 class DcganDiscriminator(Discriminator):
@@ -66,16 +81,15 @@ class DcganDiscriminator(Discriminator):
 
     def __init__(self, settings: catalog.DcganDiscriminator, context: NetContext) -> None:
         stages = _discriminator_stages(settings, context)
-        super().__init__(settings, context, stages[-1].channels)
-        self.stages = [
-            Block(stage.name, _conv(stage, settings, context.dtype), _finish(settings, stage, context)) for stage in stages
-        ]
+        super().__init__(settings, context, stages[-1].channels + settings.minibatch_std)
+        self.stages = [_block(stage, settings, context) for stage in stages]
+        self.spread = MinibatchStd(name="spread", dtype=context.dtype) if settings.minibatch_std else None
 
     def extract(self, x: Tensor, training: bool) -> Tensor:
         """[B,H,W,C] -> [B,h,w,c]."""
         for stage in self.stages:
             x = stage(x, training=training)
-        return x
+        return apply(self.spread, x, training)
 
 
 def build_generator(settings: catalog.DcganGenerator, context: NetContext) -> Generator:
@@ -97,19 +111,24 @@ def _generator_stages(settings: catalog.DcganGenerator, context: NetContext) -> 
     strides = [1] * settings.refine + doubling
     names = ["refine"] * settings.refine + [f"stage{index}" for index in range(1, len(doubling))] + ["out"]
     widths = [_width(settings, doublings) for doublings in reversed(range(len(strides) - 1))] + [channels]
-    norm = settings.norm == "batch_norm"
-    return [
-        Stage(name, width, stride, norm and name != "out") for name, width, stride in zip(names, widths, strides, strict=True)
-    ]
+    norms = [settings.norm] * (len(names) - 1) + [settings.norm if settings.norm == "spectral_norm" else "none"]
+    side, stages = seed_size(settings.stages, height, width)[0], list[Stage]()
+    for name, channels_out, stride, norm in zip(names, widths, strides, norms, strict=True):
+        side *= stride
+        stages.append(Stage(name, channels_out, stride, norm, name != "out" and side == settings.attention))
+    return stages
 
 
 def _discriminator_stages(settings: catalog.DcganDiscriminator, context: NetContext) -> list[Stage]:
     """Widths double from base_width; without any stage one of stride 1 remains. The first has no norm."""
     height, width, _ = context.shape
     strides = [2] * count_stages(settings.stages, height, width) or [1]
-    norm = settings.norm == "batch_norm"
+    first = settings.norm if settings.norm == "spectral_norm" else "none"
+    norms = [first, *[settings.norm] * (len(strides) - 1)]
+    attends = [height // 2 ** (index + 1) == settings.attention and index + 1 < len(strides) for index in range(len(strides))]
     return [
-        Stage(f"stage{index + 1}", _width(settings, index), stride, norm and index > 0) for index, stride in enumerate(strides)
+        Stage(f"stage{index + 1}", _width(settings, index), strides[index], norms[index], attends[index])
+        for index in range(len(strides))
     ]
 
 
@@ -120,19 +139,22 @@ def _width(settings: Catalogued, doublings: int) -> int:
 def _seed(settings: catalog.DcganGenerator, context: NetContext, doublings: int) -> Seed:
     rows, columns = seed_size(settings.stages, *context.shape[:2])
     channels = _width(settings, doublings)
-    plan = Stage("seed", rows * columns * channels, 1, settings.norm == "batch_norm")
+    plan = Stage("seed", rows * columns * channels, 1, settings.norm)
     kernel = weights(settings.initial_std)
     dense = keras.layers.Dense(plan.channels, None, _bias(settings, plan), kernel, name="dense", dtype=context.dtype)
+    dense = spectral(dense, settings.norm == "spectral_norm", context.dtype)
     return Seed(dense, _finish(settings, plan, context), (rows, columns, channels), settings.seed_norm == "units")
 
 
 def _conv(stage: Stage, settings: Catalogued, dtype: str) -> keras.layers.Layer:
     """The stage's convolution; transposed in a generator: on a CPU faster than resizing and convolving."""
-    kind = keras.layers.Conv2DTranspose if isinstance(settings, catalog.DcganGenerator) else keras.layers.Conv2D
+    blurs = settings.resample == "blur" and stage.stride == 2
+    transposed = isinstance(settings, catalog.DcganGenerator) and not blurs
+    kind = keras.layers.Conv2DTranspose if transposed else keras.layers.Conv2D
     return kind(
         stage.channels,
         settings.kernel_size,
-        stage.stride,
+        1 if blurs else stage.stride,
         "same",
         use_bias=_bias(settings, stage),
         kernel_initializer=weights(settings.initial_std),
@@ -141,10 +163,30 @@ def _conv(stage: Stage, settings: Catalogued, dtype: str) -> keras.layers.Layer:
     )
 
 
+def _block(stage: Stage, settings: Catalogued, context: NetContext) -> ConvBlock:
+    finish = _finish(settings, stage, context)
+    linear = _resampled(_conv(stage, settings, context.dtype), stage, settings, context.dtype)
+    return ConvBlock(stage, linear, finish, settings.initial_std)
+
+
+def _out(stage: Stage, settings: catalog.DcganGenerator) -> keras.layers.Layer:
+    return _resampled(_conv(stage, settings, "float32"), stage, settings, "float32")
+
+
+def _resampled(convolution: keras.layers.Layer, stage: Stage, settings: Catalogued, dtype: str) -> keras.layers.Layer:
+    """The convolution with what surrounds it: normalised weights, and resampling where it does not do that itself."""
+    convolution = spectral(convolution, stage.norm == "spectral_norm", dtype)
+    if settings.resample == "strided" or stage.stride == 1:
+        return convolution
+    return Blurred(convolution, "up" if isinstance(settings, catalog.DcganGenerator) else "down", dtype)
+
+
 def _bias(settings: Catalogued, stage: Stage) -> bool:
-    return not stage.norm if settings.use_bias == "auto" else settings.use_bias
+    return stage.norm not in SHIFTING_NORMS if settings.use_bias == "auto" else settings.use_bias
 
 
 def _finish(settings: Catalogued, stage: Stage, context: NetContext) -> Finish:
     dropout = settings.dropout if isinstance(settings, catalog.DcganDiscriminator) else 0.0
-    return Finish(stage.norm, settings.norm_momentum, settings.initial_std, settings.negative_slope, dropout, context.dtype)
+    classes = context.num_classes if settings.conditioning == "conditional_batch_norm" else None
+    std, slope = settings.initial_std, settings.negative_slope
+    return Finish(stage.norm, settings.norm_momentum, std, slope, dropout, context.dtype, classes)

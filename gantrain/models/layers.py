@@ -6,7 +6,6 @@ fused kernel, and because its Dropout names its seed state by a counter of the p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import keras
@@ -50,12 +49,12 @@ class BatchNorm(keras.layers.Layer):
     def call(self, x: Tensor, training: bool = False) -> Tensor:
         """[B,C] or [B,H,W,C] -> the same shape and dtype."""
         image = x if len(x.shape) == 4 else x[:, tf.newaxis, tf.newaxis, :]
-        y = self._normalize_and_update(image) if training else self._normalize(image)
+        own = tf.convert_to_tensor(self.gamma), tf.convert_to_tensor(self.beta)
+        y = self._normalize_and_update(image, own) if training else self._normalize(image, own)
         return y if len(x.shape) == 4 else y[:, 0, 0, :]
 
-    def _normalize_and_update(self, x: Tensor) -> Tensor:
-        gamma, beta = tf.convert_to_tensor(self.gamma), tf.convert_to_tensor(self.beta)
-        y, mean, variance = tf.compat.v1.nn.fused_batch_norm(x, gamma, beta, epsilon=EPSILON, is_training=True)
+    def _normalize_and_update(self, x: Tensor, gamma_and_beta: tuple[Tensor, Tensor]) -> Tensor:
+        y, mean, variance = tf.compat.v1.nn.fused_batch_norm(x, *gamma_and_beta, epsilon=EPSILON, is_training=True)
         self._move(self.moving_mean, mean)
         self._move(self.moving_variance, variance)
         return y
@@ -64,9 +63,10 @@ class BatchNorm(keras.layers.Layer):
         old = tf.convert_to_tensor(moving)
         moving.assign(old + (1.0 - self.momentum) * (tf.stop_gradient(new) - old))
 
-    def _normalize(self, x: Tensor) -> Tensor:
-        scale = self.gamma * tf.math.rsqrt(self.moving_variance + EPSILON)
-        shift = self.beta - self.moving_mean * scale
+    def _normalize(self, x: Tensor, gamma_and_beta: tuple[Tensor, Tensor]) -> Tensor:
+        gamma, beta = gamma_and_beta
+        scale = gamma * tf.math.rsqrt(self.moving_variance + EPSILON)
+        shift = beta - self.moving_mean * scale
         return x * tf.cast(scale, x.dtype) + tf.cast(shift, x.dtype)
 
 
@@ -85,39 +85,6 @@ class Dropout(keras.layers.Layer):
     def call(self, x: Tensor, training: bool = False) -> Tensor:
         """[B,...] -> the same shape and dtype."""
         return keras.random.dropout(x, self.rate, seed=self.seeds) if training else x
-
-
-@dataclass(frozen=True)
-class Finish:
-    """What follows a linear layer: norm -> leaky ReLU -> dropout."""
-
-    norm: bool
-    norm_momentum: float
-    norm_std: float | None  # of gamma around 1 at the start; None: exactly 1
-    negative_slope: float  # of the leaky ReLU; 0 is a plain ReLU
-    dropout: float  # share of the features dropped; 0: no such layer
-    dtype: str  # Keras policy
-
-
-class Block(keras.layers.Layer):
-    """linear -> norm -> leaky ReLU -> dropout."""
-
-    def __init__(self, name: str, linear: keras.layers.Layer, finish: Finish) -> None:
-        super().__init__(name=name, dtype=finish.dtype)
-        self.linear = linear
-        self.norm = BatchNorm("norm", finish.norm_momentum, finish.norm_std, finish.dtype) if finish.norm else None
-        self.slope = finish.negative_slope
-        self.dropout = Dropout(finish.dropout, "dropout", finish.dtype) if finish.dropout else None
-
-    def call(self, x: Tensor, training: bool = False) -> Tensor:
-        """[B,...,n] -> [B,...,m], the shape that the linear layer makes."""
-        return self.finish(self.linear(x), training)
-
-    def finish(self, x: Tensor, training: bool) -> Tensor:
-        """All but the linear layer; the shape stays."""
-        x = x if self.norm is None else self.norm(x, training=training)
-        x = tf.nn.leaky_relu(x, self.slope) if self.slope else tf.nn.relu(x)
-        return x if self.dropout is None else self.dropout(x, training=training)
 
 
 def weights(initial_std: float | None) -> Any:  # a keras.Initializer; Keras' own annotations of layers allow only names

@@ -9,8 +9,10 @@ import tensorflow as tf
 
 from gantrain.interfaces import NetContext, Tensor
 from gantrain.models import catalog
-from gantrain.models.layers import Block, Finish, weights
+from gantrain.models.blocks import SHIFTING_NORMS, Block, Finish
+from gantrain.models.layers import weights
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
+from gantrain.models.spectral import spectral
 
 
 class MlpGenerator(Generator):
@@ -18,13 +20,14 @@ class MlpGenerator(Generator):
 
     def __init__(self, settings: catalog.MlpGenerator, context: NetContext) -> None:
         super().__init__(settings, context)
-        finish = _finish(settings, settings.norm == "batch_norm", 0.0, context)
+        finish = _finish(settings, settings.norm, 0.0, context)
         self.hidden = [_block(index, settings, finish) for index in range(len(settings.units))]
         kernel = weights(settings.initial_std)
         self.out = keras.layers.Dense(math.prod(context.shape), kernel_initializer=kernel, name="out", dtype="float32")
 
-    def draw(self, x: Tensor, training: bool) -> Tensor:
+    def draw(self, x: Tensor, training: bool, labels: Tensor | None) -> Tensor:
         """[B,n] -> [B, pixels] float32."""
+        del labels
         for block in self.hidden:
             x = block(x, training=training)
         return self.out(x)
@@ -35,7 +38,8 @@ class MlpDiscriminator(Discriminator):
 
     def __init__(self, settings: catalog.MlpDiscriminator, context: NetContext) -> None:
         super().__init__(settings, context, settings.units[-1])
-        norms = [settings.norm == "batch_norm" and index > 0 for index in range(len(settings.units))]
+        first = settings.norm if settings.norm == "spectral_norm" else "none"
+        norms = [first, *[settings.norm] * (len(settings.units) - 1)]
         self.hidden = [
             _block(index, settings, _finish(settings, norm, settings.dropout, context)) for index, norm in enumerate(norms)
         ]
@@ -61,10 +65,14 @@ def build_discriminator(settings: catalog.MlpDiscriminator, context: NetContext)
 def _block(index: int, settings: catalog.MlpGenerator | catalog.MlpDiscriminator, finish: Finish) -> Block:
     kernel = weights(settings.initial_std)
     dense = keras.layers.Dense(
-        settings.units[index], use_bias=not finish.norm, kernel_initializer=kernel, name="dense", dtype=finish.dtype
+        settings.units[index],
+        use_bias=finish.norm not in SHIFTING_NORMS,
+        kernel_initializer=kernel,
+        name="dense",
+        dtype=finish.dtype,
     )
-    return Block(f"hidden{index + 1}", dense, finish)
+    return Block(f"hidden{index + 1}", spectral(dense, finish.norm == "spectral_norm", finish.dtype), finish)
 
 
-def _finish(settings: catalog.MlpGenerator | catalog.MlpDiscriminator, norm: bool, dropout: float, context: NetContext) -> Finish:
+def _finish(settings: catalog.MlpGenerator | catalog.MlpDiscriminator, norm: str, dropout: float, context: NetContext) -> Finish:
     return Finish(norm, settings.norm_momentum, settings.initial_std, settings.negative_slope, dropout, context.dtype)

@@ -12,6 +12,7 @@ from gantrain.errors import UsageError
 from gantrain.interfaces import DiscriminatorOutput, NetContext, Tensor
 from gantrain.models.catalog import CommonDiscriminator, CommonGenerator
 from gantrain.models.layers import weights
+from gantrain.models.spectral import spectral
 
 
 class Generator(keras.Model):
@@ -22,17 +23,24 @@ class Generator(keras.Model):
         self.context = context
         self.activation: Callable[[Tensor], Tensor] = keras.activations.get(settings.last_activation(context.data_range))
         self.classes = None
+        self.conditional = settings.uses_labels()
+        if self.conditional:
+            require_classes(context)
         if settings.conditioning == "embedding":
             self.classes = ClassVectors(context, settings.embedding_size, weights(1.0))
 
-    def draw(self, x: Tensor, training: bool) -> Tensor:
-        """Latents, with the class vector appended if there is one, [B,n] -> examples before the last activation, float32."""
+    def draw(self, x: Tensor, training: bool, labels: Tensor | None) -> Tensor:
+        """Latents, with the class vector appended if there is one, [B,n] -> examples before the last activation, float32.
+
+        `labels` [B] are those of conditional layers inside; None if there are none.
+        """
         raise NotImplementedError
 
     def call(self, latents: Tensor, labels: Tensor | None = None, training: bool = False) -> Tensor:
         """One example per row of latents."""
-        x = latents if self.classes is None else tf.concat([latents, self.classes(_present(labels, self.name))], axis=-1)
-        examples = self.activation(self.draw(x, training))
+        labels = _present(labels, self.name) if self.conditional else None
+        x = latents if self.classes is None else tf.concat([latents, self.classes(labels)], axis=-1)
+        examples = self.activation(self.draw(x, training, labels))
         return tf.reshape(examples, [-1, *self.context.shape])
 
 
@@ -44,13 +52,22 @@ class Discriminator(keras.Model):
         super().__init__(name="discriminator", dtype=context.dtype)
         self.context = context
         self.conditioning = settings.conditioning
-        self.classes = None
+        self.classes = self.class_head = None
+        if settings.uses_labels():
+            require_classes(context)
         if settings.conditioning == "projection":
             self.classes = ClassVectors(context, feature_size, weights(settings.initial_std))
         if settings.conditioning == "concat":
             self.classes = ClassVectors(context, math.prod(context.shape[:2]), weights(1.0))
-        kernel = weights(settings.initial_std)
-        self.head = keras.layers.Dense(1, use_bias=settings.head_bias(), kernel_initializer=kernel, name="head", dtype="float32")
+        if settings.conditioning == "auxiliary":
+            self.class_head = self._head("class_head", context.num_classes or 0, settings)
+        self.is_spectral = settings.spectral()
+        self.head = self._head("head", 1, settings)
+
+    def _head(self, name: str, outputs: int, settings: CommonDiscriminator) -> keras.layers.Layer:
+        kernel, bias = weights(settings.initial_std), settings.head_bias()
+        dense = keras.layers.Dense(outputs, use_bias=bias, kernel_initializer=kernel, name=name, dtype="float32")
+        return spectral(dense, settings.spectral(), "float32")
 
     def extract(self, x: Tensor, training: bool) -> Tensor:
         """Examples [B,*shape] -> features [B,...,feature_size]."""
@@ -58,12 +75,18 @@ class Discriminator(keras.Model):
 
     def call(self, x: Tensor, labels: Tensor | None = None, training: bool = False) -> DiscriminatorOutput:
         """One logit per example."""
-        vectors = None if self.classes is None else self.classes(_present(labels, self.name))
+        vectors = None if self.classes is None else self.classes(_present(labels, self.name), training=training)
         if self.conditioning == "concat":
             x = tf.concat([x, self._beside(vectors)], axis=-1)
         features = self.extract(x, training)
-        logits = self.head(_flatten(features))[:, 0]
-        return DiscriminatorOutput(logits + _project(vectors, features) if self.conditioning == "projection" else logits)
+        flat = _flatten(features)
+        logits = self._apply(self.head, flat, training)[:, 0]
+        if self.conditioning == "projection":
+            logits += _project(vectors, features)
+        return DiscriminatorOutput(logits, None if self.class_head is None else self._apply(self.class_head, flat, training))
+
+    def _apply(self, head: keras.layers.Layer, features: Tensor, training: bool) -> Tensor:
+        return head(features, training=training) if self.is_spectral else head(features)
 
     def _beside(self, vectors: Tensor) -> Tensor:
         """Class vectors [B,H*W] as one more channel [B,H,W,1]; for vectors of data, [B,D] as they are."""
@@ -77,18 +100,24 @@ class ClassVectors(keras.layers.Layer):
     def __init__(self, context: NetContext, size: int, initializer: keras.Initializer) -> None:
         """Raises UsageError for data without labels."""
         super().__init__(name="classes", dtype=context.dtype)
-        if context.num_classes is None:
-            raise UsageError("conditioning needs labels and the data has none; take labelled data or write `conditioning: null`")
-        self.num_classes, self.size, self.initializer = context.num_classes, size, initializer
+        self.num_classes, self.size, self.initializer = require_classes(context), size, initializer
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         """Create the table [num_classes,size]."""
         del input_shape
         self.table = self.add_weight(name="table", shape=(self.num_classes, self.size), initializer=self.initializer)
 
-    def call(self, labels: Tensor) -> Tensor:
+    def call(self, labels: Tensor, training: bool = False) -> Tensor:
         """[B] integers -> [B,size], by a matrix product: its gradient is dense and, on a GPU too, repeatable."""
+        del training
         return tf.matmul(tf.one_hot(labels, self.num_classes, dtype=self.compute_dtype), tf.convert_to_tensor(self.table))
+
+
+def require_classes(context: NetContext) -> int:
+    """The number of classes. Raises UsageError for data without labels."""
+    if context.num_classes is None:
+        raise UsageError("conditioning needs labels and the data has none; take labelled data or write `conditioning: null`")
+    return context.num_classes
 
 
 def create_generator_variables(net: Generator) -> Generator:

@@ -42,6 +42,17 @@ def why_not(shape: tuple[int, ...], stages: Stages) -> str | None:
     return f"{height}x{width} cannot be halved {_times(stages)}; {works}; or write `stages: auto`"
 
 
+def why_no_attention(shape: tuple[int, ...], stages: Stages, height: int | None) -> str | None:
+    """None if a map between two stages has this height in pixels (or none is asked for), else the reason and what works."""
+    if height is None:
+        return None
+    heights = [shape[0] // 2**index for index in range(1, count_stages(stages, *shape[:2]))]
+    if height in heights:
+        return None
+    works = f"the maps between its stages have heights {', '.join(map(str, heights))}" if heights else "it has one stage only"
+    return f"there is no map of height {height} for attention: {works}; or write `attention: null`"
+
+
 def refuse(reason: str | None, net: str) -> None:
     """Raise UsageError if there is a reason against building the net."""
     if reason is not None:

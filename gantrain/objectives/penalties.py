@@ -1,4 +1,4 @@
-"""How penalties enter the discriminator's loss. The penalties themselves are registered components, see interfaces.py."""
+"""How penalties and regularisers enter the discriminator's loss. They themselves are registered components, see interfaces.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import tensorflow as tf
 
 from gantrain import registry
-from gantrain.interfaces import PenaltyContext, PenaltySettings, Tensor
+from gantrain.interfaces import PenaltyContext, PenaltySettings, RegulariserSettings, Tensor
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,32 @@ class WeightedPenalty:
     function: Callable[[PenaltyContext], Tensor]  # context -> [B]
     weight: float  # factor of the mean over the batch
     every: int  # steps
+    name: str = "penalty"
+
+    @property
+    def variables(self) -> dict[str, tf.Variable]:
+        """State of its own, name -> variable; most have none."""
+        return getattr(self.function, "variables", {})
 
 
 def build_penalties(settings: Sequence[PenaltySettings]) -> tuple[WeightedPenalty, ...]:
     """The penalties of a spec, in its order."""
-    return tuple(WeightedPenalty(registry.build(item), item.weight, item.every) for item in settings)
+    return tuple(WeightedPenalty(registry.build(item), item.weight, item.every, registry.row_of(item).name) for item in settings)
+
+
+def penalty_state(penalties: Sequence[WeightedPenalty]) -> dict[str, tf.Variable]:
+    """What a checkpoint saves of them: penalty/<place in the list>.<name>/<variable>."""
+    return {
+        f"penalty/{index}.{penalty.name}/{key}": variable
+        for index, penalty in enumerate(penalties)
+        for key, variable in penalty.variables.items()
+    }
+
+
+def build_regulariser(settings: Sequence[RegulariserSettings]) -> Callable[[list[tf.Variable]], Tensor] | None:
+    """The weighted sum of all regularisers, (variables) -> float32 scalar; None without any."""
+    built = [(item.weight, registry.build(item)) for item in settings]
+    return (lambda variables: tf.add_n([weight * function(variables) for weight, function in built])) if built else None
 
 
 def sum_penalties(penalties: Sequence[WeightedPenalty], context: PenaltyContext, step: Tensor) -> Tensor:

@@ -43,6 +43,10 @@ class Component:
             raise self._unknown(name)
         return row.settings.model_validate({key: item for key, item in tree.items() if key != "name"})
 
+    def numbers(self) -> bool:
+        """Whether a plain number may stand here as well."""
+        return False
+
     def _unknown(self, name: str) -> PydanticCustomError:
         hint = did_you_mean(name, registry.names(self.kind))
         return PydanticCustomError(
@@ -50,13 +54,44 @@ class Component:
         )
 
 
+class NumberOrComponent(Component):
+    """As `Component`, or a number above zero: `2e-4`, or `{name: cosine, ...}`."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        forms = super().__get_pydantic_json_schema__(schema, handler)
+        return {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, *forms["anyOf"]]}
+
+    def parse(self, value: Any) -> Any:
+        """The number as a float, or the settings of the named component."""
+        number = _number(value)
+        if number is None:
+            return super().parse(value)
+        if not 0 < number < float("inf"):
+            raise PydanticCustomError("component-number", "a number above 0 is wanted")
+        return number
+
+    def numbers(self) -> bool:
+        """Yes."""
+        return True
+
+
+def _number(value: Any) -> float | None:
+    """A number, also one in quotes; None for anything else."""
+    try:
+        return float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
+    except ValueError:
+        return None
+
+
 def named(name: str) -> Any:
     """A default component, by its name; it is parsed when it is used, for the catalogs load later than this file."""
     return name
 
 
-def to_tree(settings: Settings) -> dict[str, Any]:
-    """The YAML form of a component: its name first, then every setting."""
+def to_tree(settings: Any) -> Any:
+    """The YAML form of a component: its name first, then every setting. A number stays one."""
+    if not isinstance(settings, Settings):
+        return settings
     return {"name": registry.row_of(settings).name, **settings.model_dump(mode="json")}
 
 

@@ -77,6 +77,8 @@ def _words(case: _Case) -> tuple[str, str]:
     name, value = dotted(case.path), case.error["input"]
     if case.kind in ("unknown-name", "component"):
         return _component_words(case)
+    if case.kind == "component-number":
+        return "out-of-range", f"{name} is {shown(value)}; write {wanted(case.found.slot)}"
     if case.kind == "value_error" and not _wants_boolean(case.found) and not isinstance(value, bool):
         return "out-of-range", f"{name}: {case.error['msg'].removeprefix('Value error, ')}"
     choices = _choices(case.found)

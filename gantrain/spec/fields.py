@@ -30,6 +30,11 @@ class Slot:
         """Kind of component that stands here, or None."""
         return next((item.kind for item in self.metadata if isinstance(item, Component)), None)
 
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether a plain number may stand in the place of a component."""
+        return any(item.numbers() for item in self.metadata if isinstance(item, Component))
+
     def alternatives(self) -> list[Slot]:
         """Members of a union, or the slot itself."""
         if get_origin(self.annotation) in (Union, types.UnionType):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from gantrain.interfaces import (
+    ConstraintSettings,
     DiscriminatorSettings,
     GeneratorSettings,
     LossSettings,
@@ -14,6 +15,7 @@ from gantrain.interfaces import (
     PenaltySettings,
     PriorSettings,
     Range,
+    RegulariserSettings,
     Settings,
     SourceSettings,
 )
@@ -60,6 +62,9 @@ class Objective(Settings):
 
     loss: Annotated[LossSettings, Component("loss")] = named("non_saturating")
     penalties: tuple[Annotated[PenaltySettings, Component("penalty")], ...] = ()
+    regularisers: tuple[Annotated[RegulariserSettings, Component("regulariser")], ...] = ()  # of the discriminator's weights
+    constraints: tuple[Annotated[ConstraintSettings, Component("constraint")], ...] = ()  # after each discriminator update
+    class_weight: Annotated[float, Field(ge=0)] = 1.0  # factor of the classification loss, with conditioning: auxiliary
 
 
 class Optimizers(Settings):
@@ -85,14 +90,24 @@ class Training(Settings):
     fakes: Literal["shared", "fresh"] = "shared"  # shared: one generator forward serves both updates
     generator_mode: Literal["train", "inference"] = "train"  # how the discriminator's fakes are made
     updates: Literal["alternating", "simultaneous"] = "alternating"
-    accumulate: Annotated[Literal[1], Field(description="1; more is not available yet")] = 1  # micro-batches per update
-    precision: Literal["float32", "mixed_bfloat16"] = "float32"
+    accumulate: Positive = 1  # micro-batches that each batch is cut into, to save memory; the update is that of the whole batch
+    precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
     jit: bool = False  # compile the step with XLA
     steps_per_call: Positive | Literal["auto"] = "auto"  # auto: one call lasts about half a second
     deterministic: bool | Literal["auto"] = "auto"  # auto: op determinism on a GPU, nothing to do on a CPU
     ema: Ema | None = Ema()
     clip_norm: Annotated[float, Field(gt=0)] | None = None  # limit of the global norm of each net's reduced gradient
-    on_nonfinite: Annotated[Literal["abort"], Field(description="abort; skip and rollback are not available yet")] = "abort"
+    on_nonfinite: Literal["abort", "skip", "rollback"] = "abort"  # what an update that is NaN or infinite leads to
+    skip_budget: Annotated[int, Field(ge=0)] = 100  # updates that on_nonfinite: skip may leave out in a run
+    rollback_budget: Annotated[int, Field(ge=0)] = 3  # times that on_nonfinite: rollback may go back in a run
+    health: Literal["warn", "stop", "off"] = "warn"  # what signs of collapse lead to
+
+
+class Replay(Settings):
+    """A history of fakes: the discriminator also sees earlier ones (Shrivastava et al. 2017)."""
+
+    size: Positive = 50  # examples kept
+    probability: Annotated[float, Field(ge=0, le=1)] = 0.5  # that an example is exchanged for an earlier one, once it is full
 
 
 class Output(Settings):
@@ -102,6 +117,7 @@ class Output(Settings):
     log_every: Positive = 50
     sample_every: Positive = 500
     checkpoint_every: Positive = 500
+    evaluate_every: Positive | None = None  # scores of samples of the averaged generator; null: never
     keep_last: Positive = 3  # checkpoints kept
     sample_count: Positive = 64  # pictures per grid, with fixed latents
 
@@ -121,7 +137,7 @@ class Spec(Settings):
     objective: Objective = Field(default_factory=Objective)
     optimizers: Optimizers = Field(default_factory=Optimizers)
     training: Training
-    replay: Annotated[None, Field(description="null; replay is not available yet")] = None
+    replay: Replay | None = None  # null: only the fakes of this step
     output: Output = Output()
 
 

@@ -1,4 +1,4 @@
-"""Rules about the objective, the optimizers and the length of the run."""
+"""Rules about the loss, the optimizers and the length of the run."""
 
 # ruff: noqa: ARG001  every rule takes the spec and the facts
 
@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gantrain.interfaces import OptimizerSettings, SourceFacts
+from gantrain.interfaces import OptimizerSettings, ScheduleSettings, SourceFacts
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Ema, Spec
 from gantrain.spec.problems import SpecPath
 from gantrain.spec.rule import Said, rule
 
+INTERVALS = ("log_every", "sample_every", "checkpoint_every", "evaluate_every")
 USUAL_LEARNING_RATES = (1e-6, 1e-1)
 USUAL_BETA_1 = (0.0, 0.9)
 USUAL_BETA_2 = (0.9, 0.9999)
@@ -52,22 +53,11 @@ def minimax_vanishing(spec: Spec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("wasserstein-unconstrained", "warning")
-def wasserstein_unconstrained(spec: Spec, facts: SourceFacts) -> Said:
-    """A critic without a bound on its slope."""
-    bounded = spec.objective.penalties or "spectral_norm" in spec.discriminator.norms()
-    if spec.objective.loss.needs_constraint() and not bounded:
-        yield (
-            ("objective", "loss"),
-            "this loss has no lower bound unless the discriminator's slope is limited; add a penalty, or take hinge",
-        )
-
-
 @rule("interval-exceeds-run", "note")
 def interval_exceeds_run(spec: Spec, facts: SourceFacts) -> Said:
     """Events that only come at the end."""
     steps = known_steps(spec, facts.length)
-    late = [key for key in ("log_every", "sample_every", "checkpoint_every") if steps and getattr(spec.output, key) > steps]
+    late = [key for key in INTERVALS if steps and (getattr(spec.output, key) or 0) > steps]
     if late:
         yield ("output", late[0]), f"longer than the run of {steps} steps: {', '.join(late)}; that happens once, at the end"
 
@@ -96,6 +86,7 @@ def learning_rate_range(spec: Spec, facts: SourceFacts) -> Said:
     low, high = USUAL_LEARNING_RATES
     for path, settings in _optimizers(spec):
         rate = getattr(settings, "learning_rate", None)
+        rate = rate.start if isinstance(rate, ScheduleSettings) else rate
         if isinstance(rate, float) and not low <= rate <= high:
             yield (
                 (*path, "learning_rate"),

@@ -15,9 +15,9 @@ def wanted(slot: Slot) -> str:
     if slot.words is not None:
         return slot.words
     if slot.kind is not None:
-        return (
-            f"the name of a {slot.kind} ({', '.join(registry.names(slot.kind)) or 'none is registered'}), or {{name: ..., ...}}"
-        )
+        number = "a number of more than 0, or " if slot.takes_numbers else ""
+        known = ", ".join(registry.names(slot.kind)) or "none is registered"
+        return f"{number}the name of a {slot.kind} ({known}), or {{name: ..., ...}}"
     return " or ".join(dict.fromkeys(_wanted_one(member, slot.metadata) for member in slot.alternatives()))
 
 

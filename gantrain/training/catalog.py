@@ -1,4 +1,4 @@
-"""Optimizers: settings and names (free of TensorFlow)."""
+"""Optimizers and schedules of learning rates: settings and names (free of TensorFlow)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gantrain.interfaces import OptimizerSettings
+from gantrain.interfaces import OptimizerSettings, ScheduleSettings
 from gantrain.registry import register
+from gantrain.spec.component import NumberOrComponent
 
-LearningRate = Annotated[float, Field(gt=0)]
+LearningRate = Annotated[float | ScheduleSettings, NumberOrComponent("schedule")]
+Images = Annotated[float, Field(gt=0)]
 Beta = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -38,3 +40,24 @@ class Sgd(OptimizerSettings):
 
     learning_rate: LearningRate = 1e-2
     momentum: Beta = 0.0
+
+
+@register("schedule", "constant", build="gantrain.training.rates:build_constant")
+class Constant(ScheduleSettings):
+    """One learning rate, of use with a warm-up."""
+
+
+@register("schedule", "linear", build="gantrain.training.rates:build_linear")
+class Linear(ScheduleSettings):
+    """A straight line from `start` to `end` over so many images, then `end`."""
+
+    end: Annotated[float, Field(ge=0)] = 0.0
+    images: Images  # real images seen until `end` is reached
+
+
+@register("schedule", "cosine", build="gantrain.training.rates:build_cosine")
+class Cosine(ScheduleSettings):
+    """Half a cosine from `start` to `end` over so many images, then `end`."""
+
+    end: Annotated[float, Field(ge=0)] = 0.0
+    images: Images  # real images seen until `end` is reached

@@ -20,7 +20,7 @@ class Draws:
         self._prior = prior
         self._size = latent_size
         self._seed = seed
-        self._attempt = attempt
+        self.attempt = attempt  # part of every key; read while a step is traced
 
     def latents(self, stream: str, step: Tensor, count: Tensor) -> Tensor:
         """[count,Z] float32; `count` is this replica's batch."""
@@ -37,7 +37,7 @@ class Draws:
 
     def key(self, stream: str, step: Tensor) -> Tensor:
         """[2] int64: the stateless seed of a stream at a step."""
-        return tf.stack([tf.constant(stream_key(self._seed, stream, self._attempt), tf.int64), tf.cast(step, tf.int64)])
+        return tf.stack([tf.constant(stream_key(self._seed, stream, self.attempt), tf.int64), tf.cast(step, tf.int64)])
 
     @staticmethod
     def _global(count: Tensor) -> Tensor:

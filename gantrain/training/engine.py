@@ -19,6 +19,16 @@ class CallResult(NamedTuple):
     input_wait_sec: float
 
 
+class Skipping(NamedTuple):
+    """Steps that are not finite are passed over: at most `budget` of them in a run.
+
+    `side_states`: variables that forwards move (moving statistics, averages of penalties).
+    """
+
+    budget: int
+    side_states: list[tf.Variable]
+
+
 class Engine:
     """Runs steps on an endless iterator of batches, with `batches_per_step` taken per step.
 
@@ -26,9 +36,17 @@ class Engine:
     """
 
     def __init__(
-        self, step: GanStep, progress: Progress, after_update: Callable[[Tensor], None], batches_per_step: int, jit: bool
+        self,
+        step: GanStep,
+        progress: Progress,
+        after_update: Callable[[Tensor], None],
+        batches_per_step: int,
+        jit: bool,
+        skipping: Skipping | None = None,
     ) -> None:
-        self._step = tf.function(step.__call__, jit_compile=True, autograph=False) if jit else step
+        self._step = step
+        self._jit = jit
+        self._skipping = skipping
         self.suspects = step.suspects
         self._progress = progress
         self._after_update = after_update
@@ -36,11 +54,15 @@ class Engine:
         self._compiled: Callable[[Tensor], tuple[Tensor, Tensor]] | None = None
 
     def start(self, iterator: Iterator[dict[str, Tensor]]) -> None:
-        """Take batches from `iterator` from now on; it stands at the batch of the current step."""
+        """Take batches from `iterator` from now on; it stands at the batch of the current step. Traces the step anew."""
+        self._call = tf.function(self._step.__call__, jit_compile=True, autograph=False) if self._jit else self._step
         self._compiled = tf.function(self._many_steps(iterator), autograph=False)
 
     def run(self, steps: int) -> CallResult:
-        """Run `steps` steps, or stop after the first whose update is not finite (it is not applied)."""
+        """Run `steps` steps, or stop after the first whose update is not finite (it is not applied).
+
+        With `skipping`, stop only after one more than it allows.
+        """
         assert self._compiled is not None, "start() comes first"
         fine, wait = self._compiled(tf.constant(steps, tf.int32))
         return CallResult(bool(fine), float(wait))
@@ -64,14 +86,19 @@ class Engine:
 
     def _one_step(self, batches: list[dict[str, Tensor]]) -> Tensor:
         number = self._progress.step.read_value()
-        result: StepResult = tf.distribute.get_strategy().run(self._step, args=(batches, number))
-        applied = tf.cond(result.fine, lambda: self._applied(number), lambda: tf.constant(0))
+        before = [tf.identity(variable) for variable in self._skipping.side_states] if self._skipping else []
+        result: StepResult = tf.distribute.get_strategy().run(self._call, args=(batches, number))
+        applied = tf.cond(result.fine, lambda: self._applied(number), lambda: self._undone(before))
         self._progress.record(result.facts, result.fine, result.blamed)
-        with tf.control_dependencies(
-            [applied, self._progress.step.read_value()]
-        ):  # else waiting for these would count as input wait
-            return tf.identity(result.fine)
+        with tf.control_dependencies([applied, self._progress.step.read_value()]):  # else waiting for these is input wait
+            return tf.identity(result.fine) if self._skipping is None else self._progress.skipped <= self._skipping.budget
 
     def _applied(self, number: Tensor) -> Tensor:
         self._after_update(number)
+        return tf.constant(0)
+
+    def _undone(self, before: list[Tensor]) -> Tensor:
+        """What the forwards of a step moved that was not applied: back to where it was, for it may not be finite."""
+        for variable, value in zip(self._skipping.side_states if self._skipping else (), before, strict=True):
+            variable.assign(value)
         return tf.constant(0)

@@ -15,13 +15,14 @@ from gantrain.training.loop import Speed
 from gantrain.training.progress import Progress
 
 LONG_ENOUGH_SEC = 1.0  # shorter than that, a share of the time says nothing
+HEALTH = "health/"  # on lines of their own
 
 
 @dataclass(frozen=True)
 class RunEvents:
     """Events that write into a run directory. `draw` writes the picture of the current generator to a path's stem.
 
-    `epoch_of` gives the epochs finished at a step, `images_per_step` the real images of one.
+    `epoch_of` gives the epochs finished at a step, `images_per_step` the real images of one, `score` values by name.
     """
 
     run: RunDirectory
@@ -33,6 +34,7 @@ class RunEvents:
     epoch_of: Callable[[int], float]
     images_per_step: int
     keep_last: int
+    score: Callable[[], dict[str, float]] | None = None
     waited: Callable[[float], None] = lambda _: None  # told which share of the time, 0..1, went by waiting for data
 
     def log(self, step: int, speed: Speed) -> None:
@@ -40,16 +42,26 @@ class RunEvents:
         share = round(speed.input_wait_sec / speed.busy_sec, 4) if speed.busy_sec else 0.0
         if speed.busy_sec >= LONG_ENOUGH_SEC:
             self.waited(share)
+        means = self.progress.means()
         MetricsLog(self.run.metrics_path).append(
             {
                 "step": step,
                 "images_seen": step * self.images_per_step,
                 "epoch": self.epoch_of(step),
-                **self.progress.means(),
+                **{name: value for name, value in means.items() if not name.startswith(HEALTH)},
                 "images_per_sec": round(speed.images_per_sec, 1),
                 "input_wait_share": share,
             }
         )
+
+        health = {name: value for name, value in means.items() if name.startswith(HEALTH)}
+        if health:
+            MetricsLog(self.run.metrics_path).append({"step": step, **health})
+
+    def evaluate(self, step: int) -> None:
+        """A line of scores, where the data has any."""
+        if self.score is not None:
+            MetricsLog(self.run.metrics_path).append({"step": step, **self.score()})
 
     def sample(self, step: int) -> None:
         """samples/step-NNNNNNNN.png."""
@@ -60,3 +72,8 @@ class RunEvents:
         MetricsLog(self.run.metrics_path).sync()
         checkpoint.save(self.run.checkpoints, step, self.state, self.resolved_yaml, self.data)
         checkpoint.prune(self.run.checkpoints, self.keep_last, step)
+
+    def last_checkpoint(self) -> str:
+        """In words, for messages."""
+        found = checkpoint.all_checkpoints(self.run.checkpoints)
+        return f"the last checkpoint is {found[-1][1]}" if found else "there is no checkpoint"

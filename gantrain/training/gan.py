@@ -6,89 +6,65 @@ summing over them gives the mean over the global batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import tensorflow as tf
 
-from gantrain.interfaces import DiscriminatorOutput, Loss, PenaltyContext, Tensor
+from gantrain.interfaces import Tensor
 from gantrain.spec.model import Training
-from gantrain.training.draws import Draws
-from gantrain.training.nets import Net
+from gantrain.training import facts
+from gantrain.training.accumulation import mean_over_parts
+from gantrain.training.fakes import Batch, FakeMaker, Fakes, Portion
+from gantrain.training.judging import Judge, Judged
+from gantrain.training.replay import ReplayBuffer
 from gantrain.training.update import Outcome, Update
-
-# What a step reports, in this order. Losses and logits are means over the global batch (and the step's discriminator updates).
-FACTS = (
-    "loss/generator",
-    "loss/discriminator",
-    "logits/real",
-    "logits/fake",
-    "grad_norm/generator",
-    "grad_norm/discriminator",
-)
-
-Batch = dict[str, Tensor]  # "real" [B,*shape], and "labels" [B] where a net reads labels
-
-
-@dataclass(frozen=True)
-class Objective:
-    """The two losses; whether the generator's reads the real logits; and the weighted sum of penalties, meant over the batch.
-
-    `penalty` is (context, step) -> scalar, or None without penalties.
-    """
-
-    loss: Loss
-    generator_reads_real: bool
-    penalty: Callable[[PenaltyContext, Tensor], Tensor] | None
 
 
 class StepResult(NamedTuple):
-    """`facts` [len(FACTS)] float32; `fine`: all was finite; `blamed`: index into `suspects` or -1; `fake`: the last fakes."""
+    """`facts` [len(step.facts)] float32; `fine`: all was finite; `blamed`: index into `suspects` or -1; `fake`: the last fakes.
+
+    `fake` is None where the batch is cut into micro-batches.
+    """
 
     facts: Tensor
     fine: Tensor
     blamed: Tensor
-    fake: Tensor
+    fake: Tensor | None
 
 
 @dataclass(frozen=True)
-class _Fakes:
-    images: Tensor
-    labels: Tensor | None
+class Done:
+    """A discriminator update that was run: its loss, its facts (logits, health) and its outcome."""
+
+    loss: Tensor
+    facts: Tensor
+    outcome: Outcome
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """The discriminator on one batch: both outputs, its loss (this replica's share) and the gradient of it."""
+class _GeneratorPass:
+    """What the generator's update needs: its loss and the gradient of it."""
 
-    real: DiscriminatorOutput
-    fake: DiscriminatorOutput
     loss: Tensor
     gradients: list[Tensor | None]
-
-
-@dataclass(frozen=True)
-class _Done:
-    """A discriminator update that was run."""
-
-    judged: _Judged
-    outcome: Outcome
 
 
 class GanStep:
     """One step, called as step(batches, number) with one batch per discriminator update."""
 
     def __init__(
-        self, nets: tuple[Net, Net], updates: tuple[Update, Update], objective: Objective, draws: Draws, settings: Training,
-        histogram: Sequence[float] | None,
+        self, maker: FakeMaker, judge: Judge, updates: tuple[Update, Update], settings: Training,
+        watch: facts.Watch | None, replay: ReplayBuffer | None,
     ) -> None:  # fmt: skip
-        self._generator, self._discriminator = nets
+        self.maker = maker
+        self._judge = judge
         self._generator_update, self._discriminator_update = updates
-        self._objective = objective
-        self._draws = draws
         self._settings = settings
-        self._histogram = histogram  # shares of the classes, from which fake labels are drawn; None without labels
+        self._watch = watch
+        self._replay = replay
+        self.facts = facts.names(watch)
 
     @property
     def suspects(self) -> list[str]:
@@ -97,52 +73,97 @@ class GanStep:
 
     def __call__(self, batches: Sequence[Batch], number: Tensor) -> StepResult:
         """Discriminator updates on all batches but the last, then the last one together with the generator's."""
-        done: list[_Done] = []
-        for index, batch in enumerate(batches[:-1]):
-            fakes = self._fakes_for_discriminator(batch, number, f"discriminator{index}")
-            done.append(self._update_discriminator(self._judge(batch, fakes, number), done))
+        portions = [Portion(batch) for batch in batches]
+        done: list[Done] = []
+        for index, portion in enumerate(portions[:-1]):
+            done.append(self._train_discriminator(portion, number, f"discriminator{index}", done))
+        if self._settings.accumulate > 1:
+            return self._accumulated(portions[-1], number, done)
         last = self._simultaneous if self._settings.updates == "simultaneous" else self._alternating
-        return last(batches[-1], number, done)
+        return last(portions[-1], number, done)
 
-    # ---------------------------------------------------------------- the two orders of the last two updates
+    # ---------------------------------------------------------------- the orders of the last two updates
 
-    def _alternating(self, batch: Batch, number: Tensor, done: list[_Done]) -> StepResult:
+    def _alternating(self, portion: Portion, number: Tensor, done: list[Done]) -> StepResult:
         """The generator's loss goes through the already updated discriminator."""
-        fresh = self._fresh_fakes(batch, number)
+        fresh = self._fresh_fakes(portion, number)
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             self._generator_update.watch(tape)
-            own = self._own_fakes(batch, number)
+            own = self._own_fakes(portion, number)
             with tape.stop_recording():
-                judged = self._judge(batch, fresh or own, number)
-                done = [*done, self._update_discriminator(judged, done)]
-            loss = self._generator_loss(batch, own, judged.real)
-        return self._finish(loss, self._generator_gradient(tape, loss), done, own)
+                shown = self._shown(fresh or own, number, "replay")
+                done = [*done, self._update_discriminator(self._judge.judge(portion, shown, number), portion, shown, done)]
+            loss = self._judge.generator_loss(portion, own)
+        return self._finish(_GeneratorPass(loss, self._generator_update.gradient(tape, loss)), done, own.images)
 
-    def _simultaneous(self, batch: Batch, number: Tensor, done: list[_Done]) -> StepResult:
+    def _simultaneous(self, portion: Portion, number: Tensor, done: list[Done]) -> StepResult:
         """Both gradients at the same weights; with shared fakes one discriminator forward on them serves both losses."""
-        fresh = self._fresh_fakes(batch, number)
+        fresh = self._fresh_fakes(portion, number)
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             self._generator_update.watch(tape)
-            own = self._own_fakes(batch, number)
-            if fresh is None:
-                judged = self._judge(batch, own, number)
-                loss = _share(self._objective.loss.generator(judged.real.logits, judged.fake.logits))
+            own = self._own_fakes(portion, number)
+            if fresh is None and self._replay is None:
+                shown = own
+                judged = self._judge.judge(portion, own, number)
+                loss = self._judge.generator_loss_of(judged.real, judged.fake, own)
             else:
                 with tape.stop_recording():
-                    judged = self._judge(batch, fresh, number)
-                loss = self._generator_loss(batch, own, judged.real)
-        gradient = self._generator_gradient(tape, loss)
-        return self._finish(loss, gradient, [*done, self._update_discriminator(judged, done)], own)
+                    shown = self._shown(fresh or own, number, "replay")
+                    judged = self._judge.judge(portion, shown, number)
+                loss = self._judge.generator_loss(portion, own)
+        gradient = self._generator_update.gradient(tape, loss)
+        done = [*done, self._update_discriminator(judged, portion, shown, done)]
+        return self._finish(_GeneratorPass(loss, gradient), done, own.images)
 
-    def _generator_gradient(self, tape: tf.GradientTape, loss: Tensor) -> list[Tensor | None]:
-        return tape.gradient(loss, self._generator_update.variables)
+    def _accumulated(self, portion: Portion, number: Tensor, done: list[Done]) -> StepResult:
+        """As both of the above, micro-batch by micro-batch: the generator's pass recomputes its forward, and nothing is held."""
+        stream = "generator" if self._shared else "discriminator"
+        if self._settings.updates == "simultaneous":
+            passed = self._generator_over_parts(portion, number)
+            done = [*done, self._train_discriminator(portion, number, stream, done)]
+        else:
+            done = [*done, self._train_discriminator(portion, number, stream, done)]
+            passed = self._generator_over_parts(portion, number)
+        return self._finish(passed, done, None)
 
-    def _finish(self, loss: Tensor, gradient: list[Tensor | None], done: list[_Done], own: _Fakes) -> StepResult:
-        outcome = self._generator_update.run(loss, gradient, gate=done[-1].outcome.fine)
-        offset = len(self._discriminator_update.suspects)
-        own_blamed = tf.where(outcome.blamed < 0, outcome.blamed, outcome.blamed + offset)
-        blamed = tf.reduce_max([*(item.outcome.blamed for item in done), own_blamed])
-        return StepResult(self._facts(loss, outcome, done), outcome.fine, blamed, own.images)
+    def _generator_over_parts(self, portion: Portion, number: Tensor) -> _GeneratorPass:
+        def part(index: Tensor) -> list[Tensor]:
+            piece = portion.part(index, self._settings.accumulate)
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                self._generator_update.watch(tape)
+                loss = self._judge.generator_loss(piece, self._own_fakes(piece, number))
+            return [loss, *self._generator_update.complete(self._generator_update.gradient(tape, loss))]
+
+        shapes = [(), *(variable.shape for variable in self._generator_update.variables)]
+        loss, *gradients = mean_over_parts(part, self._settings.accumulate, shapes)
+        return _GeneratorPass(loss, gradients)
+
+    # ---------------------------------------------------------------- one discriminator update
+
+    def _train_discriminator(self, portion: Portion, number: Tensor, stream: str, done: list[Done]) -> Done:
+        """An update of its own: fakes, loss, gradient, whole or by micro-batches."""
+
+        def judged_on(piece: Portion) -> tuple[Judged, Fakes]:
+            fakes = self._shown(self._fakes_for_discriminator(piece, number, stream), number, f"replay/{stream}", piece.index)
+            return self._judge.judge(piece, fakes, number), fakes
+
+        if self._settings.accumulate == 1:
+            judged, fakes = judged_on(portion)
+            return self._update_discriminator(judged, portion, fakes, done)
+        update, parts = self._discriminator_update, self._settings.accumulate
+
+        def part(index: Tensor) -> list[Tensor]:
+            piece = portion.part(index, parts)
+            judged, fakes = judged_on(piece)
+            return [judged.loss, facts.facts_of(judged, piece, fakes, self._watch), *update.complete(judged.gradients)]
+
+        shapes = [(), (len(self.facts) - len(facts.FACTS) + 2,), *(variable.shape for variable in update.variables)]
+        loss, own, *gradients = mean_over_parts(part, parts, shapes)
+        return Done(loss, own, update.run(loss, gradients, _gate(done)))
+
+    def _update_discriminator(self, judged: Judged, portion: Portion, shown: Fakes, done: list[Done]) -> Done:
+        own = facts.facts_of(judged, portion, shown, self._watch)
+        return Done(judged.loss, own, self._discriminator_update.run(judged.loss, judged.gradients, _gate(done)))
 
     # ---------------------------------------------------------------- fakes
 
@@ -150,105 +171,46 @@ class GanStep:
     def _shared(self) -> bool:
         return self._settings.fakes == "shared"
 
-    def _own_fakes(self, batch: Batch, number: Tensor) -> _Fakes:
+    def _own_fakes(self, portion: Portion, number: Tensor) -> Fakes:
         """The forward that serves the generator's own update, and moves its BatchNorm statistics."""
         training = not (self._shared and self._settings.generator_mode == "inference")
-        return self._generate(batch, number, "generator", training)
+        return self.maker.make(portion, number, "generator", training)
 
-    def _fresh_fakes(self, batch: Batch, number: Tensor) -> _Fakes | None:
+    def _fresh_fakes(self, portion: Portion, number: Tensor) -> Fakes | None:
         """The last discriminator update's own fakes, made before the generator's own forward moves statistics; None if shared."""
-        return None if self._shared else self._fakes_for_discriminator(batch, number, "discriminator")
+        return None if self._shared else self._fakes_for_discriminator(portion, number, "discriminator")
 
-    def _fakes_for_discriminator(self, batch: Batch, number: Tensor, stream: str) -> _Fakes:
-        """Fakes of their own latents that only the discriminator sees; the generator's statistics stay."""
+    def _fakes_for_discriminator(self, portion: Portion, number: Tensor, stream: str) -> Fakes:
         training = self._settings.generator_mode == "train"
-        return self._generator.keeping_statistics(lambda: self._generate(batch, number, stream, training))
+        return self.maker.make_without_trace(portion, number, stream, training)
 
-    def _generate(self, batch: Batch, number: Tensor, stream: str, training: bool) -> _Fakes:
-        count = tf.shape(batch["real"])[0]
-        latents = self._draws.latents(stream, number, count)
-        labels = self._draws.labels(stream, number, count, self._histogram)
-        images = self._generator.model(latents, labels, training=training)
-        images.set_shape(batch["real"].shape)
-        return _Fakes(images, labels)
+    def _shown(self, fakes: Fakes, number: Tensor, stream: str, part: Tensor | int = 0) -> Fakes:
+        """What the discriminator sees of them: some are exchanged for earlier ones where there is a history."""
+        if self._replay is None:
+            return fakes
+        return self._replay.exchange(fakes, self.maker.draws.key(f"{stream}", number), part)
 
-    # ---------------------------------------------------------------- losses
+    # ---------------------------------------------------------------- the end of the step
 
-    def _judge(self, batch: Batch, fakes: _Fakes, number: Tensor) -> _Judged:
-        """Real and fake in two separate calls, always in training mode, and the gradient of the discriminator's loss."""
-        with tf.GradientTape(watch_accessed_variables=False) as tape:
-            self._discriminator_update.watch(tape)
-            real = self._discriminate(batch["real"], batch.get("labels"))
-            fake = self._discriminate(fakes.images, fakes.labels)
-            loss = _share(self._objective.loss.discriminator(real.logits, fake.logits))
-            if self._objective.penalty is not None:
-                loss += self._objective.penalty(self._context(batch, fakes, real, fake, number), number) / _replicas()
-        return _Judged(real, fake, loss, tape.gradient(loss, self._discriminator_update.variables))
+    def _finish(self, passed: _GeneratorPass, done: list[Done], fake: Tensor | None) -> StepResult:
+        outcome = self._generator_update.run(passed.loss, passed.gradients, gate=done[-1].outcome.fine)
+        offset = len(self._discriminator_update.suspects)
+        own_blamed = tf.where(outcome.blamed < 0, outcome.blamed, outcome.blamed + offset)
+        blamed = tf.reduce_max([*(item.outcome.blamed for item in done), own_blamed])
+        return StepResult(self._facts(passed.loss, outcome, done), outcome.fine, blamed, fake)
 
-    def _context(
-        self, batch: Batch, fakes: _Fakes, real: DiscriminatorOutput, fake: DiscriminatorOutput, number: Tensor
-    ) -> PenaltyContext:
-        labels = batch.get("labels")
-
-        def critic(x: Tensor) -> Tensor:
-            return self._discriminator.keeping_statistics(lambda: self._discriminate(x, labels).logits)
-
-        key = self._draws.key("penalty", number)
-        return PenaltyContext(critic, batch["real"], tf.stop_gradient(fakes.images), labels, real, fake, key)
-
-    def _discriminate(self, x: Tensor, labels: Tensor | None) -> DiscriminatorOutput:
-        return self._discriminator.model(x, labels, training=True)
-
-    def _generator_loss(self, batch: Batch, own: _Fakes, real: DiscriminatorOutput) -> Tensor:
-        """The generator's loss by its own pass through the discriminator, whose statistics only its own update moves."""
-        real_logits = real.logits
-        if self._objective.generator_reads_real:
-            real_logits = self._without_trace(batch["real"], batch.get("labels"))
-        return _share(self._objective.loss.generator(real_logits, self._without_trace(own.images, own.labels)))
-
-    def _without_trace(self, x: Tensor, labels: Tensor | None) -> Tensor:
-        return self._discriminator.keeping_statistics(lambda: self._discriminate(x, labels).logits)
-
-    def _update_discriminator(self, judged: _Judged, done: list[_Done]) -> _Done:
-        gate = done[-1].outcome.fine if done else tf.constant(True)
-        return _Done(judged, self._discriminator_update.run(judged.loss, judged.gradients, gate))
-
-    # ---------------------------------------------------------------- facts
-
-    def _facts(self, loss: Tensor, outcome: Outcome, done: list[_Done]) -> Tensor:
-        parts = [loss, *(_mean(read(item) for item in done) for read in (_loss, _real_logit, _fake_logit))]
-        norms = [outcome.norm, _mean(item.outcome.norm for item in done)]
-        return tf.stack([*_sum_over_replicas(parts), *norms])
+    def _facts(self, loss: Tensor, outcome: Outcome, done: list[Done]) -> Tensor:
+        """In the order of `self.facts`."""
+        own = _mean([item.facts for item in done])
+        losses = tf.stack([loss, _mean([item.loss for item in done])])
+        shares = facts.summed_over_replicas(tf.concat([losses, own], axis=0))
+        norms = tf.stack([outcome.norm, _mean([item.outcome.norm for item in done])])
+        return tf.concat([shares[:4], norms, shares[4:]], axis=0)
 
 
-def _loss(done: _Done) -> Tensor:
-    return done.judged.loss
+def _gate(done: list[Done]) -> Tensor:
+    return done[-1].outcome.fine if done else tf.constant(True)
 
 
-def _real_logit(done: _Done) -> Tensor:
-    return _share(done.judged.real.logits)
-
-
-def _fake_logit(done: _Done) -> Tensor:
-    return _share(done.judged.fake.logits)
-
-
-def _mean(items: Iterable[Tensor]) -> Tensor:
-    listed = list(items)
-    return listed[0] if len(listed) == 1 else tf.add_n(listed) / len(listed)
-
-
-def _share(per_example: Tensor) -> Tensor:
-    """Sum over this replica's examples divided by the global batch."""
-    return tf.reduce_mean(per_example) / _replicas()
-
-
-def _replicas() -> int:
-    return tf.distribute.get_strategy().num_replicas_in_sync
-
-
-def _sum_over_replicas(parts: list[Tensor]) -> list[Tensor]:
-    context = tf.distribute.get_replica_context()
-    if context.num_replicas_in_sync == 1:
-        return parts
-    return context.all_reduce(tf.distribute.ReduceOp.SUM, parts)
+def _mean(items: list[Tensor]) -> Tensor:
+    return items[0] if len(items) == 1 else tf.add_n(items) / len(items)

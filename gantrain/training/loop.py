@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from gantrain.data.pipeline import data_errors
 from gantrain.errors import DivergedError, InterruptedRun
 from gantrain.training.engine import Engine
+from gantrain.training.health import Health
 from gantrain.training.progress import Progress
 from gantrain.training.schedule import CallLength, Intervals
 from gantrain.training.signals import StopRequest
@@ -25,8 +27,16 @@ class Events(Protocol):
         """Draw the fixed latents."""
         ...
 
+    def evaluate(self, step: int) -> None:
+        """Write a line of scores."""
+        ...
+
     def checkpoint(self, step: int) -> None:
         """Save the state."""
+        ...
+
+    def last_checkpoint(self) -> str:
+        """Where the last good checkpoint is, in words."""
         ...
 
 
@@ -53,6 +63,20 @@ class Speed:
 
 
 @dataclass(frozen=True)
+class Watchman:
+    """What the loop does about a run that goes wrong.
+
+    `recover` takes the error of a step that was not finite and puts the run back, or raises (None: raise it). `health` judges
+    lines of metrics (None: nobody does); its advice goes to `warn`, or ends the run if `stops`.
+    """
+
+    warn: Callable[[str], None] = lambda _: None
+    health: Health | None = None
+    stops: bool = False
+    recover: Callable[[DivergedError], None] | None = None
+
+
+@dataclass(frozen=True)
 class Loop:
     """Trains from the current step to the last one."""
 
@@ -63,16 +87,19 @@ class Loop:
     reporter: Reporter
     images_per_step: int
     steps_per_call: int | str
+    watchman: Watchman = Watchman()
 
     def run(self, stop: StopRequest) -> None:
-        """Raises DivergedError at the first non-finite update, InterruptedRun after a signal (a checkpoint is then written)."""
+        """Raises DivergedError for a run that is not finite or not healthy, InterruptedRun after a signal (with a checkpoint)."""
         length = CallLength(self.steps_per_call)
         speed = Speed()
         step = int(self.progress.step.numpy())
         first = True
         while step < self.intervals.total:
-            step = self._call(length.steps(self.intervals.next_event(step) - step), length, speed, first)
-            first = False
+            before, step = step, self._call(length.steps(self.intervals.next_event(step) - step), length, speed, first)
+            first = step <= before  # a run that went back is traced anew, and its events of that step were there
+            if first:
+                continue
             speed = self._due(step, speed)
             if stop.signal_number is not None and step < self.intervals.total:
                 if not self.intervals.due(step, self.intervals.checkpoint):  # else it was written a moment ago
@@ -85,7 +112,7 @@ class Loop:
             result = self.engine.run(steps)
         seconds = time.perf_counter() - started
         if not result.fine:
-            raise self._diverged()
+            return self._recovered(self._diverged())
         length.measured(steps, seconds)
         if not first:  # the first call compiles
             speed.images += steps * self.images_per_step
@@ -95,6 +122,13 @@ class Loop:
         self.reporter.advanced(step, self.progress.means(), speed.images_per_sec)
         return step
 
+    def _recovered(self, error: DivergedError) -> int:
+        """The step from which the run goes on. Raises the error if it does not."""
+        if self.watchman.recover is None:
+            raise error
+        self.watchman.recover(error)
+        return int(self.progress.step.numpy())
+
     def _due(self, step: int, speed: Speed) -> Speed:
         """Events of this step, the checkpoint last: it covers what the others wrote."""
         plan = self.intervals
@@ -102,14 +136,28 @@ class Loop:
         if logged:
             self.events.log(step, speed)
         if step % plan.log == 0:  # a last line off the interval leaves the sums: a longer run goes on with them
+            self._judge_health(step)
             self.progress.reset()
         if plan.due(step, plan.sample):
             self.events.sample(step)
+        if plan.due(step, plan.evaluate):
+            self.events.evaluate(step)
         if plan.due(step, plan.checkpoint):
             self.events.checkpoint(step)
         return Speed() if logged else speed
 
+    def _judge_health(self, step: int) -> None:
+        watchman, means = self.watchman, self.progress.means()
+        if watchman.health is None or int(self.progress.count.numpy()) == 0:
+            return
+        for advice in watchman.health.judge(means):
+            if watchman.stops:
+                raise DivergedError(f"step {step}: {advice} (health: stop); {self.events.last_checkpoint()}")
+            watchman.warn(f"step {step}: {advice}")
+
     def _diverged(self) -> DivergedError:
         blamed = self.engine.suspects[int(self.progress.nonfinite_blamed.numpy())]
-        step = int(self.progress.nonfinite_step.numpy()) + 1
-        return DivergedError(f"step {step} is not finite: {blamed} is NaN or infinite; that update was not applied")
+        step, skipped = int(self.progress.nonfinite_step.numpy()) + 1, int(self.progress.skipped.numpy())
+        more = f" ({skipped} steps were left out, more than skip_budget)" if skipped else ""
+        message = f"step {step} is not finite: {blamed} is NaN or infinite; that update was not applied{more}"
+        return DivergedError(f"{message}; {self.events.last_checkpoint()}")

@@ -13,6 +13,9 @@ from gantrain.errors import UsageError
 from gantrain.state import net_variables, trainable_variables
 from gantrain.training.ema import STATISTICS
 
+# States that a training-mode forward moves and that must not move in a pass that serves another net or a penalty.
+KEPT = (*STATISTICS, "singular_vector")
+
 T = TypeVar("T")
 
 
@@ -32,8 +35,8 @@ class Net:
 
     @property
     def statistics(self) -> list[tf.Variable]:
-        """Moving means and variances of normalisation layers."""
-        return [variable for key, variable in self.variables.items() if key.endswith(STATISTICS)]
+        """Moving means and variances of normalisation layers, and the singular vectors of spectral ones."""
+        return [variable for key, variable in self.variables.items() if key.endswith(KEPT)]
 
     def keeping_statistics(self, forward: Callable[[], T]) -> T:
         """Run a training-mode forward that must not move the statistics: they are put back after it."""

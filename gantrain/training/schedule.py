@@ -7,20 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Intervals:
-    """Steps between lines of metrics, grids and checkpoints, and the last step of the run."""
+    """Steps between lines of metrics, grids, checkpoints and scores (None: never), and the last step of the run."""
 
     log: int
     sample: int
     checkpoint: int
     total: int
+    evaluate: int | None = None
 
-    def due(self, step: int, every: int) -> bool:
+    def due(self, step: int, every: int | None) -> bool:
         """Whether an event of this interval falls on `step` (counted in finished steps)."""
-        return step % every == 0 or step == self.total
+        return every is not None and (step % every == 0 or step == self.total)
 
     def next_event(self, step: int) -> int:
         """The first step after `step` on which anything is due."""
-        return min(self.total, *((step // every + 1) * every for every in (self.log, self.sample, self.checkpoint)))
+        intervals = [every for every in (self.log, self.sample, self.checkpoint, self.evaluate) if every is not None]
+        return min(self.total, *((step // every + 1) * every for every in intervals))
 
 
 class CallLength:

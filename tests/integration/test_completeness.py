@@ -85,6 +85,14 @@ PLANS = {
         "training.ema": None,
         "training.precision": "mixed_bfloat16",
     },
+    "spectral_lecam_replay_float16": {
+        "generator.conditioning": "embedding",
+        "discriminator.conditioning": "auxiliary",
+        "discriminator.norm": "spectral_norm",
+        "objective": {"penalties": ["lecam"]},
+        "replay": {"size": 12},
+        "training.precision": "mixed_float16",
+    },
     "dcgan": {
         "generator": {"name": "dcgan", "base_width": 4},
         "discriminator": {"name": "dcgan", "base_width": 4, "dropout": 0.1},

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from gantrain.models.layers import EPSILON, BatchNorm, Block, Dropout, Finish
+from gantrain.models.blocks import Block, Finish
+from gantrain.models.layers import EPSILON, BatchNorm, Dropout
 
 SHAPES = [(8, 3), (4, 3, 2, 3)]
 
@@ -141,7 +142,7 @@ def test_the_seed_state_of_dropout_is_a_variable_named_after_its_layer():
 @pytest.mark.parametrize("slope", [0.0, 0.2])
 def test_a_block_is_linear_then_leaky_relu(slope):
     x = examples((5, 4))
-    block = Block("block", keras.layers.Dense(3, name="dense"), Finish(False, 0.9, None, slope, 0.0, "float32"))
+    block = Block("block", keras.layers.Dense(3, name="dense"), Finish("none", 0.9, None, slope, 0.0, "float32"))
     y = block(tf.constant(x), training=True).numpy()
     linear = x @ block.linear.kernel.numpy()
     np.testing.assert_allclose(y, np.maximum(linear, slope * linear), atol=1e-5)

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from gantrain import registry
 from gantrain.interfaces import Loss
+from gantrain.objectives.catalog import LeastSquares, Minimax, NonSaturating
 
 REAL, FAKE = [1.0, -2.0], [0.5, -1.0]
 VALUES = {  # means over the two examples: of the discriminator, of the generator
@@ -18,6 +19,9 @@ VALUES = {  # means over the two examples: of the discriminator, of the generato
     "hinge": (2.25, 0.25),
     "lsgan": (2.5625, 1.0625),
     "wasserstein": (0.25, 0.25),
+    "rpgan": (0.8936693358, 0.6436693358),
+    # the generator's side by hand: means over sp(-(f - mean r)) + sp(r - mean f), mean r = -0.5, mean f = -0.25
+    "relativistic_average": (1.9747459517, sum(math.log1p(math.exp(x)) for x in (-1.0, 0.5, 1.25, -1.75)) / 2),
 }
 AT_ZERO = {
     "non_saturating": (2 * math.log(2), math.log(2)),
@@ -25,6 +29,8 @@ AT_ZERO = {
     "hinge": (2.0, 0.0),
     "lsgan": (0.5, 0.5),
     "wasserstein": (0.0, 0.0),
+    "rpgan": (math.log(2), math.log(2)),
+    "relativistic_average": (2 * math.log(2), 2 * math.log(2)),
 }
 
 
@@ -62,3 +68,26 @@ def test_softplus_losses_are_exact_at_a_logit_of_ten_thousand():
     assert loss.discriminator(far, -far).numpy() == pytest.approx(0.0, abs=1e-30)
     assert loss.generator(far, -far).numpy() == pytest.approx(1e4, rel=1e-6)
     assert build("minimax").generator(far, far).numpy() == pytest.approx(-1e4, rel=1e-6)
+
+
+def softplus(x: float) -> float:
+    return math.log1p(math.exp(x))
+
+
+def test_label_smoothing_takes_the_real_target_down_and_leaves_the_fake_one():
+    smooth = registry.build(NonSaturating(label_smoothing=0.1))
+    value = smooth.discriminator(tf.constant([2.0]), tf.constant([-1.0]))
+    assert float(value[0]) == pytest.approx(0.9 * softplus(-2.0) + 0.1 * softplus(2.0) + softplus(-1.0), abs=1e-6)
+    squared = registry.build(LeastSquares(label_smoothing=0.1)).discriminator(tf.constant([2.0]), tf.constant([-1.0]))
+    assert float(squared[0]) == pytest.approx(0.5 * 1.1**2 + 0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "settings", [NonSaturating(flipped_share=0.25), Minimax(flipped_share=0.25), LeastSquares(flipped_share=0.25)]
+)
+def test_a_share_of_each_batch_is_seen_with_real_and_fake_exchanged_and_only_by_the_discriminator(settings):
+    plain, flipped = registry.build(type(settings)()), registry.build(settings)
+    real, fake = tf.constant([1.0, 2.0, 3.0, 4.0]), tf.constant([-1.0, -2.0, -3.0, -4.0])
+    expected = np.concatenate([plain.discriminator(fake[:1], real[:1]), plain.discriminator(real[1:], fake[1:])])
+    np.testing.assert_allclose(flipped.discriminator(real, fake), expected, rtol=1e-6)
+    np.testing.assert_array_equal(flipped.generator(real, fake), plain.generator(real, fake))

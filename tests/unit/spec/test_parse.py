@@ -53,7 +53,7 @@ def test_the_loaded_spec_keeps_its_text_folder_and_facts():
     assert loaded.facts is not None
     assert loaded.facts.length == 1000
     assert loaded.tree["training"]["clip_norm"] == 1
-    assert loaded.spec.optimizers.generator.learning_rate == 1e-4
+    assert loaded.spec.optimizers.generator.learning_rate.start == 1e-4
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,132 @@
+"""Rules about penalties, precision, replay and scores: what does not go together."""
+
+# ruff: noqa: ARG001  every rule takes the spec and the facts
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gantrain.interfaces import PenaltySettings, ScheduleSettings, SourceFacts
+from gantrain.registry import row_of
+from gantrain.spec.arithmetic import known_steps
+from gantrain.spec.model import Spec
+from gantrain.spec.problems import SpecPath
+from gantrain.spec.rule import Said, rule
+
+
+def _penalties(spec: Spec) -> Iterator[tuple[SpecPath, str, PenaltySettings]]:
+    for index, settings in enumerate(spec.objective.penalties):
+        yield ("objective", "penalties", index), row_of(settings).name, settings
+
+
+@rule("wasserstein-unconstrained", "warning")
+def wasserstein_unconstrained(spec: Spec, facts: SourceFacts) -> Said:
+    """A critic without a bound on its slope."""
+    objective = spec.objective
+    limits = [*objective.penalties, *objective.constraints]
+    bounded = any(item.limits_slope() for item in limits) or "spectral_norm" in spec.discriminator.norms()
+    if objective.loss.needs_constraint() and not bounded:
+        yield (
+            ("objective", "loss"),
+            "this loss has no lower bound unless the discriminator's slope is limited; "
+            "write penalties: [gradient_penalty], or constraints: [clip_weights], or take hinge",
+        )
+
+
+@rule("penalty-batchnorm", "warning")
+def penalty_batchnorm(spec: Spec, facts: SourceFacts) -> Said:
+    """BatchNorm ties the examples of a batch together, a penalty per example takes them apart."""
+    for path, name, settings in _penalties(spec):
+        if settings.needs_second_derivatives() and "batch_norm" in spec.discriminator.norms():
+            message = f"{name} asks for each example's own gradient, which BatchNorm in the discriminator mixes with the others'"
+            yield path, f"{message}; write discriminator norm: layer_norm, or none"
+
+
+@rule("second-derivative", "error")
+def second_derivative(spec: Spec, facts: SourceFacts) -> Said:
+    """A penalty on the gradient of a net whose second derivatives are wrong or missing."""
+    for path, name, settings in _penalties(spec):
+        if settings.needs_second_derivatives() and not spec.discriminator.twice_differentiable():
+            yield (
+                path,
+                f"{name} needs second derivatives, which this discriminator has not; take another penalty, or another net",
+            )
+
+
+@rule("penalty-unfit", "error")
+def penalty_unfit(spec: Spec, facts: SourceFacts) -> Said:
+    """A penalty that cannot be computed for such examples."""
+    for path, name, settings in _penalties(spec):
+        reason = settings.applicable(facts.shape) if facts.shape is not None else None
+        if reason is not None:
+            yield path, f"{name}: {reason}"
+
+
+@rule("float16-penalty", "warning")
+def float16_penalty(spec: Spec, facts: SourceFacts) -> Said:
+    """float16 holds numbers up to 65,504; squared gradients leave it easily."""
+    for path, name, settings in _penalties(spec):
+        if settings.needs_second_derivatives() and spec.training.precision == "mixed_float16":
+            yield path, f"{name} under mixed_float16 often overflows, and updates are left out; mixed_bfloat16 does not"
+
+
+@rule("indivisible-batch", "error")
+def indivisible_batch(spec: Spec, facts: SourceFacts) -> Said:
+    """A batch that cannot be cut into equal micro-batches."""
+    batch, parts = spec.data.batch_size, spec.training.accumulate
+    if batch % parts:
+        near = max(batch // parts, 1) * parts
+        yield ("training", "accumulate"), f"a batch of {batch} cannot be cut into {parts} equal parts; write batch_size: {near}"
+    if parts > 1 and spec.data.epoch_end == "partial":
+        yield (
+            ("training", "accumulate"),
+            "accumulate cuts each batch into equal parts, but epoch_end: partial has a smaller last one; write continue or drop",
+        )
+
+
+@rule("batchnorm-accumulate", "warning")
+def batchnorm_accumulate(spec: Spec, facts: SourceFacts) -> Said:
+    """Statistics of a micro-batch are not those of the batch."""
+    nets = (spec.generator, spec.discriminator)
+    if spec.training.accumulate > 1 and any("batch_norm" in net.norms() for net in nets):
+        size = spec.data.batch_size // spec.training.accumulate
+        yield (
+            ("training", "accumulate"),
+            f"BatchNorm takes its statistics over each part of {size} examples, not over the batch of {spec.data.batch_size}",
+        )
+
+
+@rule("replay-exceeds-run", "note")
+def replay_exceeds_run(spec: Spec, facts: SourceFacts) -> Said:
+    """A history that is never full gives nothing back."""
+    steps = known_steps(spec, facts.length)
+    if spec.replay is None or not steps:
+        return
+    fakes = steps * spec.training.discriminator_steps * spec.data.batch_size
+    if spec.replay.size >= fakes:
+        yield ("replay", "size"), f"a history of {spec.replay.size} is not full before the run ends, after {fakes} fakes"
+
+
+@rule("schedule-mismatch", "note")
+def schedule_mismatch(spec: Spec, facts: SourceFacts) -> Said:
+    """A learning rate that is still on its way when the run ends."""
+    steps = known_steps(spec, facts.length)
+    images = (steps or 0) * spec.data.batch_size * spec.training.discriminator_steps
+    for role in ("generator", "discriminator"):
+        schedule = getattr(spec.optimizers, role).learning_rate
+        wanted = getattr(schedule, "images", 0) if isinstance(schedule, ScheduleSettings) else 0
+        if steps and wanted > images:
+            yield (
+                ("optimizers", role, "learning_rate"),
+                f"the rate reaches its end after {wanted:g} images, but the run ends after {images}; write images: {images}",
+            )
+
+
+@rule("evaluation-unavailable", "error")
+def evaluation_unavailable(spec: Spec, facts: SourceFacts) -> Said:
+    """Scores that this data has not."""
+    if spec.output.evaluate_every is not None and row_of(spec.data.source).name != "gaussian_mixture":
+        yield (
+            ("output", "evaluate_every"),
+            "there is no score for this source, only for gaussian_mixture (mode coverage); write evaluate_every: null",
+        )
