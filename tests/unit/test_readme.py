@@ -1,0 +1,46 @@
+"""What the README shows is true: its YAML can be trained, states the defaults, and its plugin works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gantrain import plugins, registry
+from gantrain.spec.parse import load_spec_text
+from gantrain.spec.trees import diff_trees, resolved_tree
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_yaml_of_the_readme_states_the_defaults(tmp_path):
+    full = next(block for block in blocks("yaml") if block.startswith("name:"))
+    short = "data: {source: fashion_sample}\ngenerator: dcgan\ndiscriminator: dcgan\ntraining: {steps: 2500}\n"
+    shown = load_spec_text(full, "quickstart.yaml")
+    default = load_spec_text(short, "quickstart.yaml")
+    trees = [resolved_tree(loaded.spec, tmp_path) for loaded in (default, shown)]
+    assert diff_trees(*trees) == []
+
+
+def test_the_example_for_own_pictures_lacks_only_the_pictures(tmp_path):
+    example = next(block for block in blocks("yaml") if "mine.yaml" in block)
+    (tmp_path / "photos").mkdir()
+    for number in range(1000):
+        (tmp_path / "photos" / f"{number}.png").write_bytes(b"only names are looked at")
+    assert load_spec_text(example, str(tmp_path / "mine.yaml")).warnings == []
+
+
+def test_the_plugin_of_the_readme_registers_its_loss(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "mine.py").write_text(blocks("python")[0])
+    loaded = plugins.load(["./mine.py"], tmp_path, allow=True)
+    try:
+        settings = registry.find("loss", "squared_hinge").settings(margin=2.0)
+        loss = registry.build(settings)
+        assert float(loss.discriminator(1.0, -1.0)) == 2.0  # (2-1)^2 + (2-1)^2
+        assert float(loss.generator(1.0, -1.0)) == 1.0
+    finally:
+        registry.forget(loaded[0].module)
