@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from gantrain import registry
