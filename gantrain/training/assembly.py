@@ -83,7 +83,7 @@ def _rate(spec: Spec, settings: float | ScheduleSettings, progress: Progress) ->
 
 def make_step(spec: Spec, source: Source, nets: tuple[Net, Net], parts: Parts, draws: Draws) -> GanStep:
     """The step of the two nets (generator, discriminator)."""
-    judge = Judge(nets[1], parts.updates[1], _objective(spec, parts.penalties), draws.key)
+    judge = Judge(nets[1], parts.updates[1], _objective(spec, parts.penalties), lambda *part: draws.key(*part))
     maker = FakeMaker(nets[0], draws, _histogram(spec, source))
     return GanStep(maker, judge, parts.updates, spec.training, parts.watch, parts.replay)
 
