@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from gantrain import registry
-from gantrain.training.gan import FACTS
+from gantrain.training.facts import FACTS
 from tests.helpers import BATCH_NORM, tiny_experiment
 
 GOLDEN = Path(__file__).parent / "golden" / "loss_curves.json"

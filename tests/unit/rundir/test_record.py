@@ -26,7 +26,8 @@ def test_the_keys_of_the_file_are_these(tmp_path: Path) -> None:
     record().started(_start(None)).save(tmp_path / "run.json")
     tree = json.loads((tmp_path / "run.json").read_text())
     assert list(tree) == [
-        "format", "name", "spec_hash", "versions", "device", "data_fingerprint", "status", "exit_reason", "starts",
+        "format", "name", "spec_hash", "versions", "device", "data_fingerprint",
+        "skipped_files", "status", "exit_reason", "starts",
     ]  # fmt: skip
     assert list(tree["starts"][0]) == ["time", "pid", "host", "resumed_from_step", "versions"]
     assert tree["versions"] == {
