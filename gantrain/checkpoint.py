@@ -56,7 +56,8 @@ def _write(temporary: Path, step: int, variables: Mapping[str, tf.Variable], spe
             tensors=[variables[key].read_value() for key in keys],
         )
     except tf.errors.OpError as error:
-        raise RunError(f"cannot write the checkpoint {temporary.parent}: {error.message}; make room or check the disk") from error
+        reason = error.message.split("; ")[-1].split(" [Op:")[0]  # the words of the system, without TensorFlow's around them
+        raise RunError(f"cannot write a checkpoint in {temporary.parent}: {reason}; make room or check the disk") from error
     (temporary / SPEC).write_text(spec_yaml, encoding="utf-8")
     files = {path.name: _facts(path) for path in sorted(temporary.iterdir())}
     (temporary / MANIFEST).write_text(Manifest(step=step, data=data, files=files).to_json(), encoding="utf-8")

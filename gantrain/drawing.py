@@ -20,6 +20,7 @@ from gantrain.rundir.files import os_errors_explained, write_atomically
 from gantrain.rundir.grid import best_layout, write_png
 from gantrain.spec.model import Spec
 
+SUFFIXES = {"grid": ".png", "images": "", "npz": ".npz", "csv": ".csv"}  # form -> end of the file's name; images: a directory
 WEIGHTS = {"ema": "ema", "raw": "generator"}  # word on the command line -> role in the state
 
 
@@ -58,8 +59,12 @@ class Drawing:
     def write(self, out: Path | None) -> list[Path]:
         """Draw and write; the files, in order. Raises UsageError for a form that this data has not."""
         self._check_form()
-        outputs, labels = self.outputs()
         target = out or Path(self.default_name())
+        if target.suffix != SUFFIXES[self._wish.form] and self._wish.form != "images":
+            raise UsageError(
+                f"--out {target}: --as {self._wish.form} writes a file whose name ends in {SUFFIXES[self._wish.form]}"
+            )
+        outputs, labels = self.outputs()
         with os_errors_explained("write", target):
             (target if self._wish.form == "images" else target.parent).mkdir(parents=True, exist_ok=True)
         return {"grid": self._grid, "images": self._images, "npz": self._npz, "csv": self._csv}[self._wish.form](
@@ -70,7 +75,7 @@ class Drawing:
         """Where it goes without --out: named by run, step and seed, in the current directory."""
         run = self._path.parent.parent.name if self._path.parent.name == "checkpoints" else self._spec.name
         stem = f"{run}-step-{self._manifest.step:08d}-seed-{self._wish.seed}"
-        return stem + {"grid": ".png", "images": "", "npz": ".npz", "csv": ".csv"}[self._wish.form]
+        return stem + SUFFIXES[self._wish.form]
 
     def _check_form(self) -> None:
         """UsageError for a form that this data has not; before anything is drawn."""

@@ -29,7 +29,7 @@ from gantrain.training.loop import Watchman
 from gantrain.training.nets import Net, own_parameters
 from gantrain.training.progress import Progress
 from gantrain.training.recovery import Rollback
-from gantrain.training.wiring import built, check_outputs
+from gantrain.training.wiring import built, check_outputs, check_plugins
 
 
 @dataclass(frozen=True)
@@ -88,14 +88,16 @@ def open_source(spec: Spec, base_dir: Path) -> tuple[Source, SourceFacts]:
 def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
     """Build nets, optimizers, step and state for data of `source`, under the current `tf.distribute` strategy.
 
-    Raises UsageError for nets that cannot be trained as wired.
+    Raises UsageError for nets that cannot be trained as wired, and for plugins that give what they must not.
     """
     data_facts = describe_data(spec, source)
+    num_classes = _num_classes(spec, data_facts)
     with tf.distribute.get_strategy().scope():
         nets = build_net(spec, "generator", data_facts), build_net(spec, "discriminator", data_facts)
         average = build_net(spec, "generator", data_facts, role="ema") if spec.training.ema else None
         own_parameters([*nets])
-        check_outputs(*nets, data_facts.shape, spec.latent.size, _num_classes(spec, data_facts))
+        check_outputs(*nets, data_facts.shape, spec.latent.size, num_classes)
+        check_plugins(spec, nets[1], data_facts.shape, num_classes)
         draws = Draws(registry.build(spec.latent.distribution), spec.latent.size, spec.seed, attempt)
         parts = make_parts(spec, data_facts, nets)
         step = make_step(spec, source, nets, parts, draws)

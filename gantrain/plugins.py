@@ -19,6 +19,7 @@ from types import ModuleType
 
 from gantrain import approvals, registry
 from gantrain.errors import GantrainError, UsageError
+from gantrain.startup import import_tensorflow
 
 GROUP = "gantrain.plugins"  # entry-point group: an installed package gives its plugin module a short name
 
@@ -151,6 +152,8 @@ def _run(found: _Found) -> None:
     """Execute the very bytes that were hashed; on failure nothing stays registered."""
     registry.load_built_in()  # ours come first, so that a taken name is the plugin's error
     plugin = found.plugin
+    if b"tensorflow" in plugin.code or b"keras" in plugin.code:
+        import_tensorflow()  # here, because the plugin would do it with all its chatter
     try:
         module = _new_module(found)
         sys.modules[plugin.module] = module

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+import sys
+import traceback
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
-from gantrain.errors import UsageError
+from gantrain.errors import GantrainError, UsageError
 from gantrain.interfaces import Settings
 
 # Our own components. They are imported by name, so that this floor does not depend on the wings above it.
@@ -48,6 +52,20 @@ class Row:
     def summary(self) -> str:
         """First line of the settings class' docstring."""
         return (self.settings.__doc__ or "").strip().split("\n")[0]
+
+    @property
+    def is_plugin(self) -> bool:
+        """Whether a user wrote it, not we."""
+        return not self.origin.startswith("gantrain.")
+
+    @property
+    def file(self) -> str | None:
+        """Of the module that registered it, if that has one."""
+        return getattr(sys.modules.get(self.origin), "__file__", None)
+
+    def placed(self, line: int | None = None) -> str:
+        """Kind and name, and the file (and line) of it: what a message about a plugin begins with."""
+        return f"{self.kind} {self.name} ({self.file or self.origin}{'' if line is None else f':{line}'})"
 
 
 _rows: dict[tuple[str, str], Row] = {}
@@ -119,11 +137,40 @@ def row_of(settings: Settings) -> Row:
     return _by_settings[type(settings)]
 
 
+@contextmanager
+def blaming(row: Row) -> Generator[None, None, None]:
+    """Around calls of a component: what a plugin raises becomes a UsageError with its line; ours, and lack of memory, pass."""
+    try:
+        yield
+    except GantrainError:
+        raise
+    except Exception as error:
+        no_memory = isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
+        if no_memory or not row.is_plugin:
+            raise
+        raise UsageError(
+            f"{row.placed(_line_inside(row, error))}: {type(error).__name__}: {error}; correct the plugin"
+        ) from error
+
+
+def _line_inside(row: Row, error: Exception) -> int | None:
+    """The innermost line of the plugin's own file on the way to the error; None if it was raised outside of it."""
+    if row.file is None:
+        return None
+    file, frames = Path(row.file).resolve(), traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if Path(frame.filename).resolve() == file), None)
+
+
 def build(settings: Settings, *arguments: Any) -> Any:
-    """Build the object that `settings` describe. The arguments depend on the kind, see interfaces.py."""
-    builder = row_of(settings).builder
-    if isinstance(builder, str):
-        module, attribute = builder.split(":")
-        builder = getattr(importlib.import_module(module), attribute)
-    assert callable(builder)
-    return builder(settings, *arguments)
+    """Build the object that `settings` describe. The arguments depend on the kind, see interfaces.py.
+
+    Raises UsageError for whatever a plugin's builder raises.
+    """
+    row = row_of(settings)
+    with blaming(row):
+        builder = row.builder
+        if isinstance(builder, str):
+            module, attribute = builder.split(":")
+            builder = getattr(importlib.import_module(module), attribute)
+        assert callable(builder), f"the builder of {row.kind} {row.name} cannot be called"
+        return builder(settings, *arguments)

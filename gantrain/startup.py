@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from gantrain.errors import UsageError
+from gantrain.errors import GantrainError, UsageError
 
 Device = Literal["auto", "cpu", "gpu"]
 
@@ -19,13 +19,20 @@ def start_tensorflow(device: Device) -> str:
 
     Raises UsageError for `gpu` where TensorFlow sees none.
     """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    import_tensorflow()
     with _quiet_stderr():
         import tensorflow as tf
 
         gpus = _choose(device)
         _ = tf.constant(0) + 1  # the first op prints too
     return gpus
+
+
+def import_tensorflow() -> None:
+    """Import it without its chatter, and without choosing a device yet."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    with _quiet_stderr():
+        import tensorflow  # noqa: F401
 
 
 def _choose(device: Device) -> str:
@@ -53,14 +60,16 @@ def make_deterministic() -> None:
 
 @contextmanager
 def _quiet_stderr() -> Iterator[None]:
-    """Hide what C++ code writes to file descriptor 2; it is shown after all if the block fails."""
+    """Hide what C++ code writes to file descriptor 2; it is shown after all if the block fails for a reason we do not know."""
     sys.stderr.flush()
     saved = os.dup(2)
     with tempfile.TemporaryFile() as hidden:
         os.dup2(hidden.fileno(), 2)
         try:
             yield
-        except BaseException:
+        except GantrainError:
+            raise
+        except Exception:
             hidden.seek(0)
             os.write(saved, hidden.read())
             raise

@@ -12,7 +12,7 @@ import click
 
 from gantrain.cli import output
 from gantrain.errors import UsageError
-from gantrain.spec.parse import LoadedSpec, load_spec
+from gantrain.spec.parse import LoadedSpec, check_resolved, load_spec
 
 if TYPE_CHECKING:  # tqdm is for training only
     from gantrain.cli.bar import Bar, PlainLines, Silence
@@ -71,6 +71,7 @@ def load(request: Request) -> LoadedSpec:
     from gantrain.rundir.directory import RunDirectory
 
     path = RunDirectory.open_existing(request.resume).resolved_path
+    check_resolved(path, allow_plugins=request.allow_plugins)
     return load_spec(path, request.overrides, allow_plugins=request.allow_plugins)
 
 

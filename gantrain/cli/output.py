@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from gantrain.errors import GantrainError
+from gantrain.errors import GantrainError, InterruptedRun, RunError, UsageError
 
 if TYPE_CHECKING:  # `--help` does not need the spec
     from gantrain.spec.problems import Problem
@@ -52,6 +52,9 @@ def _write(stream: TextIO, text: str) -> None:
         print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
     except BrokenPipeError:
         raise PipeClosed from None
+    except OSError as problem:
+        _let_go(stream)
+        raise RunError(f"cannot write the output: {problem.strerror}; make room, or send it elsewhere") from None
 
 
 def run_command(command: Callable[[], object]) -> int:
@@ -66,6 +69,9 @@ def run_command(command: Callable[[], object]) -> int:
 
 
 def _code_of(problem: Exception) -> int:
+    if isinstance(problem, InterruptedRun):
+        error(str(problem))
+        return problem.exit_code
     if isinstance(problem, GantrainError):
         error(_with_prefix(str(problem)))
         return problem.exit_code
@@ -76,6 +82,11 @@ def _code_of(problem: Exception) -> int:
         return _stopped()
     if isinstance(problem, PipeClosed):
         return _pipe_closed()
+    if (
+        isinstance(problem, MemoryError) or type(problem).__name__ == "ResourceExhaustedError"
+    ):  # TensorFlow's, without importing it
+        error("error: out of memory; a smaller data.batch_size, smaller nets, or training.accumulate need less")
+        return UsageError.exit_code
     import traceback
 
     error("".join(traceback.format_exception(problem)) + REPORT)
@@ -93,6 +104,11 @@ def _stopped() -> int:
 
 
 def _pipe_closed() -> int:
-    """The reader went away. Python would complain once more when it flushes stdout at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """The reader went away."""
+    _let_go(sys.stdout)
     return PIPE_CLOSED
+
+
+def _let_go(stream: TextIO) -> None:
+    """Python would complain once more when it flushes the stream at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import threading
 import warnings
 from collections.abc import Iterator
@@ -74,4 +75,9 @@ def _reason(content: bytes, error: Exception) -> str:
     if kind is not None and kind not in PICTURE_FORMATS:
         return f"is not a picture gantrain reads ({', '.join(PICTURE_FORMATS)}) but {kind}; convert it"
     what = "is damaged or cut off" if kind else f"is no picture of a known format ({', '.join(PICTURE_FORMATS)})"
-    return f"{what} ({type(error).__name__}: {printable(str(error))}); replace it or remove it"
+    return f"{what} ({type(error).__name__}: {_words(error)}); replace it or remove it"
+
+
+def _words(error: Exception) -> str:
+    """An error's text; Pillow's names the memory address of the bytes it was given, which differs each time."""
+    return re.sub(r" ?<_io\.BytesIO object at 0x[0-9a-f]+>", "", printable(str(error)))

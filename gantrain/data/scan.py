@@ -107,13 +107,21 @@ def _pictures_in(root: Path, folder: str, walk: _Walk) -> Iterator[str]:
             continue
         if walk.is_late():
             return
-        if entry.is_dir():
+        if _is_folder(entry):
             walk.top += [] if folder else [name]
             (walk.links if entry.is_symlink() else walk.folders).append(name)
         elif entry.name.lower().endswith(SUFFIXES):
             yield name
         else:
             walk.ignored.append(name)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """A link that leads nowhere, or to itself, is no folder: with a picture's name it is then a bad file like others."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _new_entries(folder: Path, walk: _Walk) -> list[os.DirEntry[str]]:

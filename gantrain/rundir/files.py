@@ -62,9 +62,15 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:
-    """Replace the file `path` by `data` (text is written as UTF-8). Raises RunError, and then the old file is untouched."""
+    """Replace the file `path` by `data` (text is written as UTF-8). Raises RunError, and then the old file is untouched.
+
+    A link is followed; what is no regular file (a device, a pipe) is refused, because a rename would destroy it.
+    """
+    path = Path(os.path.realpath(path))
     temporary = temporary_sibling(path)
     with os_errors_explained("write", path):
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise RunError(f"cannot write {path}: it is not a regular file; give the name of a file")
         try:
             _write_synced(temporary, data.encode() if isinstance(data, str) else data)
             temporary.replace(path)

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gantrain import plugins
-from gantrain.errors import UsageError
+from gantrain.errors import RunError, UsageError
 from gantrain.interfaces import SourceFacts
 from gantrain.spec import rules
 from gantrain.spec.explain import explain
@@ -79,6 +79,22 @@ def require(loaded: LoadedSpec, facts: SourceFacts) -> None:
     problems = [located(finding, loaded.positions) for finding in rules.judge(loaded.spec, facts)]
     if any(problem.severity == "error" for problem in problems):
         raise SpecError(problems)
+
+
+def check_resolved(path: Path, *, allow_plugins: bool = False) -> None:
+    """A run's own spec must be as it was written: it is not the user who has to correct it.
+
+    Raises RunError for one that is missing or damaged; SpecError for a plugin that may not run.
+    """
+    try:
+        read_resolved(path, allow_plugins=allow_plugins)
+    except UsageError as error:
+        if isinstance(error, SpecError) and any(problem.rule == "plugin" for problem in error.problems):
+            raise
+        first = str(error).splitlines()[0]
+        raise RunError(
+            f"{path} is missing or damaged ({first}); restore it from the run's checkpoints/step-*/{path.name}"
+        ) from None
 
 
 # ---------------------------------------------------------------- stages

@@ -104,7 +104,9 @@ class Loop:
             if stop.signal_number is not None and step < self.intervals.total:
                 if not self.intervals.due(step, self.intervals.checkpoint):  # else it was written a moment ago
                     self.events.checkpoint(step)
-                raise InterruptedRun(stop.signal_number, f"stopped by a signal after step {step}")
+                raise InterruptedRun(
+                    stop.signal_number, f"stopped by a signal after step {step}; {self.events.last_checkpoint()}"
+                )
 
     def _call(self, steps: int, length: CallLength, speed: Speed, first: bool) -> int:
         started = time.perf_counter()

@@ -1,17 +1,24 @@
-"""Whether two nets fit their data and each other: asked once, when they are built, because a plugin's net can be anything."""
+"""Whether two nets fit their data and each other, and whether plugins' components give what they must.
+
+Asked once, when they are built, because a plugin can be anything.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
 
+from gantrain import registry
 from gantrain.errors import UsageError
-from gantrain.interfaces import DiscriminatorOutput, Tensor
+from gantrain.interfaces import DiscriminatorOutput, Loss, PenaltyContext, Settings, Tensor
+from gantrain.spec.model import Spec
 from gantrain.training.nets import Net
 
 COUNT = 2  # examples of the trial; one could hide a lost batch axis
+LOGITS = ((0.5, -1.0, 2.0), (-0.5, 1.5, 0.25))  # of the trial of a loss: real and fake
 
 
 def built(role: str, build: Callable[[], Any]) -> Net:
@@ -70,3 +77,97 @@ def _require_parameters(nets: Iterable[Net]) -> None:
     for net in nets:
         if not net.trainable:
             raise UsageError(f"the {net.role} has no trainable variable when it is built: call it once in its builder")
+
+
+# ---------------------------------------------------------------- plugins' components
+
+
+def check_plugins(spec: Spec, discriminator: Net, shape: tuple[int, ...], num_classes: int | None) -> None:
+    """Try what plugins give for the objective and the latents. Raises UsageError that says what came out and what must.
+
+    Built-in components are not tried: contract tests do that.
+    """
+    objective, variables = spec.objective, list(discriminator.trainable.values())
+    _try([spec.latent.distribution], lambda who, prior: _try_prior(who, prior, spec.latent.size), execute=True)
+    _try([objective.loss], _try_loss, execute=True)
+    _try(objective.penalties, lambda who, penalty: _try_penalty(who, penalty, _context(discriminator, shape, num_classes)))
+    _try(objective.regularisers, lambda who, function: _require_form(who, function(variables), [], "a scalar"))
+    _try(objective.constraints, lambda _, function: function(variables))
+
+
+def _try(items: Iterable[Settings], trial: Callable[[str, Any], Any], execute: bool = False) -> None:
+    """Trace the trial of each plugin's component as the step would be; `execute` it as well where that moves no state."""
+    for item in items:
+        row = registry.row_of(item)
+        if row.is_plugin:
+            component = registry.build(item)
+            with registry.blaming(row):
+                _trace(partial(trial, row.placed(), component), execute)
+
+
+def _trace(trial: Callable[[], Any], execute: bool) -> None:
+    """Try symbolic tensors, for what eager ones allow (`.numpy()`, `if`), then eager ones, for shapes known only by running."""
+
+    def call() -> None:
+        tf.distribute.get_strategy().run(trial)
+
+    tf.function(call, autograph=False).get_concrete_function()
+    if execute:
+        call()
+
+
+def _try_prior(who: str, prior: Callable[..., Tensor], size: int) -> None:
+    count = len(LOGITS[0])
+    _require_form(who, prior(tf.constant(count), size, tf.zeros([2], tf.int64)), [count, size], "[count,size]")
+
+
+def _try_loss(who: str, loss: Loss) -> None:
+    _try_side(who, loss, "discriminator", ("real", "fake"))
+    _try_side(who, loss, "generator", ("fake",))
+
+
+def _try_side(who: str, loss: Loss, side: str, reads: tuple[str, ...]) -> None:
+    """One of the two functions: its form, and that it can be differentiated by the logits it must read."""
+    real, fake = (tf.constant(logits) for logits in LOGITS)
+    with tf.GradientTape() as tape:
+        tape.watch([real, fake])
+        value = getattr(loss, side)(real, fake)
+        _require_form(f"{who}: the {side}'s loss", value, [len(LOGITS[0])], "[B], one loss per example")
+    gradients = tape.gradient(value, {"real": real, "fake": fake})
+    missing = [name for name in reads if gradients[name] is None]
+    if missing:
+        raise UsageError(
+            f"{who}: the {side}'s loss gives no gradient to the {' and '.join(missing)} logits: "
+            "logits not read, a stop_gradient, a cast to integers, or NumPy inside; correct the plugin"
+        )
+
+
+def _try_penalty(who: str, penalty: Callable[[PenaltyContext], Tensor], context: PenaltyContext) -> None:
+    value = penalty(context)
+    cast = tf.cast(value, tf.float32) if tf.is_tensor(value) else value  # as the step does
+    _require_form(who, cast, [len(LOGITS[0])], "[B], one value per example")
+
+
+def _context(discriminator: Net, shape: tuple[int, ...], num_classes: int | None) -> PenaltyContext:
+    count = len(LOGITS[0])
+    images = tf.zeros([count, *shape])
+    labels = None if num_classes is None else tf.zeros([count], tf.int64)
+
+    def judged(x: Tensor) -> DiscriminatorOutput:
+        return discriminator.model(x, labels, training=False)
+
+    def critic(x: Tensor) -> Tensor:
+        return judged(x).logits
+
+    output, key = judged(images), tf.zeros([2], tf.int64)
+    return PenaltyContext(critic, images, images, labels, output, output, key, critic)
+
+
+def _require_form(who: str, found: Any, shape: list[int], meaning: str) -> None:
+    """A shape that is not known while it is traced passes."""
+    if tf.is_tensor(found) and found.dtype == tf.float32 and found.shape.is_compatible_with(shape):
+        return
+    form, count = type(found).__name__, len(LOGITS[0])
+    if tf.is_tensor(found):
+        form = f"{found.shape if found.shape.rank is None else found.shape.as_list()} {found.dtype.name}"
+    raise UsageError(f"{who} gives {form} for {count} examples; it must give {shape} float32 ({meaning}); correct the plugin")

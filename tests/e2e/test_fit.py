@@ -176,6 +176,14 @@ def test_a_truncated_newest_checkpoint_costs_only_the_steps_since_the_one_before
     assert "replaced-1-step-00000060" in steps(copy)  # nothing is deleted
 
 
+@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_text(path.read_text()[:300])])
+def test_a_damaged_spec_of_the_run_is_the_runs_fault_not_the_users(copy, capsys, damage):
+    damage(copy / "spec.resolved.yaml")
+    done = here(capsys, "fit", "--resume", copy)
+    assert done.code == 5
+    assert f"restore it from the run's checkpoints/step-*/{'spec.resolved.yaml'}" in done.err
+
+
 def test_a_run_whose_checkpoints_are_all_damaged_is_an_error_and_nothing_is_lost(copy, capsys):
     for path in (copy / "checkpoints").iterdir():
         (path / "manifest.json").write_text("{}")

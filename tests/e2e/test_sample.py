@@ -161,6 +161,13 @@ def test_wishes_that_cannot_be_met_are_exit_code_2(finished, tmp_path, capsys, w
     assert word in done.err
 
 
+def test_a_name_that_says_another_format_is_refused(finished, tmp_path, capsys):
+    done = here(capsys, "sample", finished[0], "--out", tmp_path / "a.jpg")
+    assert done.code == 2
+    assert "ends in .png" in done.err
+    assert not list(tmp_path.iterdir())
+
+
 # ---------------------------------------------------------------- other data
 
 
@@ -175,7 +182,7 @@ def test_a_conditional_run_draws_the_class_that_is_asked_for(tmp_path, capsys):
     for wish, labels in ((("--class", "3"), [3] * 12), ((), [*range(10), 0, 1])):
         assert here(capsys, "sample", tmp_path / "run", *wish, "--count", 12, "--as", "npz", "--out", out).code == 0
         assert arrays(out)["labels"].tolist() == labels
-    unknown = here(capsys, "sample", tmp_path / "run", "--class", "ten", "--out", out)
+    unknown = here(capsys, "sample", tmp_path / "run", "--class", "ten", "--as", "npz", "--out", out)
     assert (unknown.code, "0, 1, 2" in unknown.err) == (2, True)
     no_average = here(capsys, "sample", tmp_path / "run", "--weights", "ema", "--out", out)
     assert (no_average.code, "--weights raw" in no_average.err) == (2, True)

@@ -45,7 +45,7 @@ def test_a_builder_may_be_a_function_or_a_name_that_is_imported_when_it_is_used(
     made = _register("by_function", build=lambda settings, extra: (settings.margin, extra))
     assert registry.build(made(), 5) == (1.0, 5)
     named = _register("by_name", build="operator:attrgetter")
-    with pytest.raises(TypeError, match="attribute name must be a string"):
+    with pytest.raises(UsageError, match="attribute name must be a string"):  # imported and called: its own error, with a name
         registry.build(named())
 
 

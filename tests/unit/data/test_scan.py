@@ -91,3 +91,9 @@ def test_a_folder_that_cannot_be_used_is_named_with_the_remedy(make, message: st
 
 def test_a_name_that_is_not_utf8_can_be_printed():
     assert printable(b"a\xff.png".decode("utf-8", "surrogateescape")) == "a\\udcff.png"
+
+
+def test_a_link_to_itself_is_a_bad_file_among_others_not_the_end_of_the_folder(tmp_path: Path):
+    touch(tmp_path, "a.png")
+    (tmp_path / "loop.png").symlink_to("loop.png")
+    assert scan(tmp_path).names == ("a.png", "loop.png")

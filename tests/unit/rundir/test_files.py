@@ -99,3 +99,19 @@ def test_two_temporary_names_of_one_path_differ_and_are_recognised(tmp_path: Pat
     assert first != second
     assert files.is_temporary(first.name)
     assert not files.is_temporary("a")
+
+
+def test_what_is_no_regular_file_is_refused_and_left_as_it_is(tmp_path):
+    """As root, a rename over /dev/null would replace the device."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RunError, match="not a regular file"):
+        files.write_atomically(tmp_path / "pipe", "text")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_link_is_followed_not_replaced(tmp_path):
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    files.write_atomically(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "new"
