@@ -184,7 +184,7 @@ def test_a_conditional_run_draws_the_class_that_is_asked_for(tmp_path, capsys):
         assert arrays(out)["labels"].tolist() == labels
     unknown = here(capsys, "sample", tmp_path / "run", "--class", "ten", "--as", "npz", "--out", out)
     assert (unknown.code, "0, 1, 2" in unknown.err) == (2, True)
-    no_average = here(capsys, "sample", tmp_path / "run", "--weights", "ema", "--out", out)
+    no_average = here(capsys, "sample", tmp_path / "run", "--weights", "ema", "--as", "npz", "--out", out)
     assert (no_average.code, "--weights raw" in no_average.err) == (2, True)
 
 
