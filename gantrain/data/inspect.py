@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,6 @@ class PictureFacts:
     def from_list(cls, values: list[Any]) -> PictureFacts:
         """What `as_list` gave."""
         return cls(**dict(zip((field.name for field in fields(cls)), values, strict=True)))
-
-    def as_tree(self) -> dict[str, Any]:
-        """For people."""
-        return asdict(self)
 
 
 def inspect(path: Path) -> PictureFacts:

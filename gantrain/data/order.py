@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from gantrain.errors import UsageError
 from gantrain.interfaces import Tensor
+from gantrain.spec.arithmetic import batches_per_epoch
 from gantrain.spec.model import Data
 
 FOREVER = 2**62  # epochs
@@ -91,21 +92,21 @@ def _flips(length: int, data: Data, order: Order, epoch: Tensor, index: Tensor) 
 
 def position(length: int, data: Data, batch_number: int) -> tuple[int, int]:
     """Epoch that a batch starts in, and the number of examples of this epoch before it."""
-    if data.epoch_end == "continue":
+    batches = _batches(length, data)
+    if batches is None:
         return divmod(batch_number * data.batch_size, length)
-    epoch, batch = divmod(batch_number, _batches_per_epoch(length, data))
+    epoch, batch = divmod(batch_number, batches)
     return epoch, batch * data.batch_size
 
 
 def epoch_of(batch_number: int, length: int, data: Data) -> float:
     """Epochs finished before a batch, as a number with a fraction: for the metrics line."""
-    if data.epoch_end == "continue":
-        return batch_number * data.batch_size / length
-    return batch_number / _batches_per_epoch(length, data)
+    batches = _batches(length, data)
+    return batch_number * data.batch_size / length if batches is None else batch_number / batches
 
 
-def _batches_per_epoch(length: int, data: Data) -> int:
-    count = length // data.batch_size if data.epoch_end == "drop" else -(-length // data.batch_size)
+def _batches(length: int, data: Data) -> int | None:
+    count = batches_per_epoch(data, length)
     if count == 0:
         raise UsageError(
             f"data.epoch_end is drop and batch_size {data.batch_size} is larger than the data ({length} examples): "

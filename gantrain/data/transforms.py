@@ -53,26 +53,12 @@ class RangeTransform:
         levels = _affine(np.asarray(values, np.float64), self._seen_range(), (0.0, 255.0))
         return np.clip(np.rint(levels), 0, 255).astype(np.uint8)
 
-    def clipped_share(self, values: np.ndarray) -> float:
-        """Share of the values, 0..1, outside the range, which `to_uint8` clips."""
-        low, high = self._seen_range()
-        return float(np.mean((values < low) | (values > high)))
-
     def _seen_range(self) -> Range:
         """Range of what the networks see."""
         seen = self.target or self.source
         if seen is None:
             raise UsageError("values without bounds are not pictures; write them as npz")
         return seen
-
-    def as_tree(self) -> dict[str, list[float] | None]:
-        """For a checkpoint: plain lists."""
-        return {"source": _listed(self.source), "target": _listed(self.target)}
-
-    @staticmethod
-    def from_tree(tree: dict[str, list[float] | None]) -> RangeTransform:
-        """What `as_tree` gave."""
-        return RangeTransform(_range(tree["source"]), _range(tree["target"]))
 
 
 def _affine(values: Any, start: Range, end: Range) -> Any:
@@ -87,11 +73,3 @@ def _check_finite(values: np.ndarray) -> None:
             f"{bad:,} of {values.size:,} generated values are not finite (NaN or infinite); "
             "use an earlier checkpoint, or a lower learning rate"
         )
-
-
-def _listed(values: Range | None) -> list[float] | None:
-    return None if values is None else [float(value) for value in values]
-
-
-def _range(values: list[float] | None) -> Range | None:
-    return None if values is None else (float(values[0]), float(values[1]))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from gantrain.spec.model import Spec
+from gantrain.spec.model import Data, Spec
 
 
-def batches_per_epoch(spec: Spec, length: int) -> int | None:
+def batches_per_epoch(data: Data, length: int) -> int | None:
     """Batches in one pass over `length` examples; None for `continue`, whose batches run across epochs.
 
     partial: ceil(N/B), drop: floor(N/B), with N examples and batch size B.
     """
-    batch = spec.data.batch_size
-    if spec.data.epoch_end == "continue":
+    if data.epoch_end == "continue":
         return None
-    return _ceil_div(length, batch) if spec.data.epoch_end == "partial" else length // batch
+    return _ceil_div(length, data.batch_size) if data.epoch_end == "partial" else length // data.batch_size
 
 
 def total_steps(spec: Spec, length: int) -> int:
@@ -26,7 +25,7 @@ def total_steps(spec: Spec, length: int) -> int:
     if training.steps is not None:
         return training.steps
     epochs, updates = training.epochs or 0, training.discriminator_steps
-    batches = batches_per_epoch(spec, length)
+    batches = batches_per_epoch(spec.data, length)
     if batches is None:
         return _ceil_div(epochs * length, spec.data.batch_size * updates)
     return epochs * batches // updates

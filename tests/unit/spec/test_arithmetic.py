@@ -33,7 +33,7 @@ def test_given_steps_are_taken_as_they_are(spec_of):
 
 
 def test_batches_per_epoch_count_short_batches_only_for_partial(spec_of):
-    counts = [batches_per_epoch(spec_of("pictures", data__epoch_end=end), 1000) for end in _ENDS]
+    counts = [batches_per_epoch(spec_of("pictures", data__epoch_end=end).data, 1000) for end in _ENDS]
     assert counts == [None, 16, 15]
 
 
