@@ -136,6 +136,7 @@ class Fitting:
             reporter,
             experiment.images_per_step,
             self.spec.training.steps_per_call,
+            self._source,
             watch_over(experiment, events, self._warn),
         )
 

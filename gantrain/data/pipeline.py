@@ -22,7 +22,6 @@ PREFETCHED_BATCHES = 2
 
 _failures: dict[str, GantrainError] = {}  # TensorFlow passes only text through a dataset: marker in the text -> the error
 _numbers = itertools.count()
-_rechecks: list[Callable[[], None]] = []  # of files decoded in the graph, whose errors do not name the file
 
 
 def batches(
@@ -30,7 +29,7 @@ def batches(
 ) -> tf.data.Dataset:
     """Endless dataset of {"real": [B,*shape] float32, "labels": [B] int64 (if `with_labels`)}, from batch `start_batch` on.
 
-    Batch k holds the same bytes from whichever batch the dataset starts. Read it inside `data_errors()`.
+    Batch k holds the same bytes from whichever batch the dataset starts. Read it inside `data_errors(source)`.
     Raises UsageError for flips of vectors, labels that are missing, or a batch that can never be filled.
     """
     _check(source, data, with_labels)
@@ -73,8 +72,6 @@ def _decoded_in_the_graph(traced: TracedFiles, indices: tf.data.Dataset, batch: 
         values = tf.numpy_function(traced.finish, [element.pop("decoded")], tf.uint8, stateful=False)
         return {**element, "values": tf.ensure_shape(values, (batch, *traced.frame.shape))}
 
-    if traced.recheck not in _rechecks:
-        _rechecks.append(traced.recheck)
     return singles.batch(batch, drop_remainder=True).map(finish, num_parallel_calls=LOADING_THREADS, deterministic=True)
 
 
@@ -131,18 +128,20 @@ def _kept_for_later() -> Iterator[None]:
 
 
 @contextmanager
-def data_errors() -> Iterator[None]:
+def data_errors(source: Source) -> Iterator[None]:
     """Around everything that reads a dataset of `batches`: a DataError raised while loading leaves it as itself.
 
-    TensorFlow would show it as an UnknownError with a traceback in the text.
+    TensorFlow would show it as an UnknownError with a traceback in the text; errors of its own decoders do not name the file,
+    so then the files of `source` are looked at again.
     """
     try:
         yield
     except tf.errors.OpError as error:
         for marker in [marker for marker in _failures if marker in error.message]:
             raise _failures.pop(marker) from None
-        for recheck in _rechecks:
-            recheck()
+        traced = getattr(source, "traced", None)
+        if isinstance(traced, TracedFiles):
+            traced.recheck()
         raise
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from gantrain.data.pipeline import data_errors
 from gantrain.errors import DivergedError, InterruptedRun
+from gantrain.interfaces import Source
 from gantrain.training.engine import Engine
 from gantrain.training.health import Health
 from gantrain.training.progress import Progress
@@ -87,6 +88,7 @@ class Loop:
     reporter: Reporter
     images_per_step: int
     steps_per_call: int | str
+    source: Source
     watchman: Watchman = Watchman()
 
     def run(self, stop: StopRequest) -> None:
@@ -110,7 +112,7 @@ class Loop:
 
     def _call(self, steps: int, length: CallLength, speed: Speed, first: bool) -> int:
         started = time.perf_counter()
-        with data_errors():
+        with data_errors(self.source):
             result = self.engine.run(steps)
         seconds = time.perf_counter() - started
         if not result.fine:

@@ -70,7 +70,7 @@ def loop_of(built, folder, total=45, every=10):
         keep_last=9,
     )
     watchman = experiment.watch_over(built, events, warnings.append)
-    loop = Loop(built.engine, built.progress, Intervals(5, 1000, every, total), events, silent, 8, 5, watchman)
+    loop = Loop(built.engine, built.progress, Intervals(5, 1000, every, total), events, silent, 8, 5, built.source, watchman)
     events.checkpoint(0)
     built.start_data()
     return loop, run, silent, warnings

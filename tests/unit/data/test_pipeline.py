@@ -50,7 +50,7 @@ def data(**changes) -> Data:
 
 def taken(settings: Data, count: int, start: int = 0, source=MEMORY, order: Order | None = None) -> list[dict[str, np.ndarray]]:
     dataset = batches(source, settings, order or Order(0), start, True, UNIT)
-    with data_errors():
+    with data_errors(source):
         return list(dataset.take(count).as_numpy_iterator())
 
 
@@ -118,7 +118,8 @@ def test_a_data_error_while_loading_reaches_the_user_as_itself():
 
 
 def test_a_data_error_leaves_a_compiled_loop_as_itself():
-    iterator = iter(batches(Loaded(bad=(7,)), data(), Order(0), 0, False, UNIT))
+    source = Loaded(bad=(7,))
+    iterator = iter(batches(source, data(), Order(0), 0, False, UNIT))
 
     @tf.function
     def loop() -> tf.Tensor:
@@ -127,12 +128,12 @@ def test_a_data_error_leaves_a_compiled_loop_as_itself():
             total += tf.reduce_sum(next(iterator)["real"])
         return total
 
-    with pytest.raises(DataError, match=r"^picture-7\.png is damaged"), data_errors():
+    with pytest.raises(DataError, match=r"^picture-7\.png is damaged"), data_errors(source):
         loop()
 
 
 def test_another_error_of_tensorflow_stays_what_it_is():
-    with pytest.raises(tf.errors.InvalidArgumentError), data_errors():
+    with pytest.raises(tf.errors.InvalidArgumentError), data_errors(MEMORY):
         tf.reshape(tf.zeros(3), [2])
 
 

@@ -60,7 +60,7 @@ def read_all(source) -> np.ndarray:
     """Everything that the pipeline gives in one epoch, in the order of the files."""
     data = Data.model_validate({"source": {"name": "digits"}, "batch_size": source.length, "range": None})
     order = [int(index) for index in next(iter(batches(Numbers(source.length), data, Order(0), 0, False, PLAIN)))["real"][:, 0]]
-    with data_errors():
+    with data_errors(source):
         real = next(iter(batches(source, data, Order(0), 0, False, PLAIN)))["real"].numpy()
     return real[np.argsort(order)]
 

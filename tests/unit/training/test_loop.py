@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
+from gantrain.data.memory import MemorySource
 from gantrain.errors import DivergedError, InterruptedRun
 from gantrain.training.engine import CallResult
 from gantrain.training.loop import Loop, Speed
@@ -61,10 +63,13 @@ class Recorder:
         self.after()
 
 
+SOURCE = MemorySource(np.zeros((1, 1, 1, 1), np.uint8), (0.0, 255.0))
+
+
 def made(total=12, bad=None, log=5, sample=6, checkpoint=4):
     progress = Progress(("loss/generator",))
     engine, recorder = CountingEngine(progress, bad), Recorder(progress)
-    loop = Loop(engine, progress, Intervals(log, sample, checkpoint, total), recorder, recorder, 8, 100)
+    loop = Loop(engine, progress, Intervals(log, sample, checkpoint, total), recorder, recorder, 8, 100, SOURCE)
     return SimpleNamespace(loop=loop, progress=progress, engine=engine, told=recorder.told, recorder=recorder)
 
 
