@@ -89,7 +89,7 @@ class Engine:
         before = [tf.identity(variable) for variable in self._skipping.side_states] if self._skipping else []
         result: StepResult = tf.distribute.get_strategy().run(self._call, args=(batches, number))
         applied = tf.cond(result.fine, lambda: self._applied(number), lambda: self._undone(before))
-        self._progress.record(result.facts, result.fine, result.blamed)
+        self._progress.record(result.facts, result.fine, result.blamed, result.measured)
         with tf.control_dependencies([applied, self._progress.step.read_value()]):  # else waiting for these is input wait
             return tf.identity(result.fine) if self._skipping is None else self._progress.skipped <= self._skipping.budget
 
