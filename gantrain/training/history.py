@@ -112,9 +112,7 @@ def _look_at_slots(form: WindowForm, memory: Memory, outputs: Tensor, sequence: 
     past = memory.outputs[: length - 1, :count]  # [K-1,b,D]
     older = tf.transpose(past, [1, 0, 2])
     z = _joined(form, outputs, older, tf.range(length - 1, dtype=tf.int64) < age[:, None])
-    moved = Memory(
-        tf.concat([tf.stop_gradient(outputs)[None], past], axis=0), tf.minimum(age + 1, length), sequence
-    )
+    moved = Memory(tf.concat([tf.stop_gradient(outputs)[None], past], axis=0), tf.minimum(age + 1, length), sequence)
     axes = (1, 0, 0)  # of the slots
     kept = (_beyond(value, count, axis) for value, axis in zip(memory, axes, strict=True))
     whole = (tf.concat([new, old], axis) for new, old, axis in zip(moved, kept, axes, strict=True))

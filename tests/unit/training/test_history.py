@@ -137,7 +137,12 @@ def test_the_graph_is_as_large_for_a_large_batch_as_for_a_small_one():
     def operations(batch):
         step = compiled(History(WindowForm(4, 8, batch, "sample", "window")))
         made = step.python_function
-        shapes = [tf.TensorSpec([batch, 8]), tf.TensorSpec([batch], tf.int64), tf.TensorSpec([batch, 32]), tf.TensorSpec([], tf.bool)]
+        shapes = [
+            tf.TensorSpec([batch, 8]),
+            tf.TensorSpec([batch], tf.int64),
+            tf.TensorSpec([batch, 32]),
+            tf.TensorSpec([], tf.bool),
+        ]
         return [item.type for item in tf.function(made).get_concrete_function(*shapes).graph.get_operations()]
 
     small, large = operations(16), operations(4096)
