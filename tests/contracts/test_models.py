@@ -15,87 +15,26 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from gantrain import registry
 from gantrain.errors import UsageError
-from gantrain.interfaces import DiscriminatorOutput, DiscriminatorSettings, GeneratorSettings, NetContext, NetSettings
+from gantrain.interfaces import DiscriminatorSettings, GeneratorSettings
 from gantrain.models.spectral import SpectralNorm
-
-SHAPES = [(28, 28, 1), (64, 64, 3), (48, 96, 3), (8, 8, 1), (2,)]
-SMALL = (16, 16, 1)  # two stages of a convolutional net: one more than the least
-RANGES = [(-1.0, 1.0), (0.0, 1.0), None, (0.0, 255.0)]
-NORMS = ("batch_norm", "layer_norm", "group_norm", "spectral_norm", "pixel_norm")
-BATCH = 6
-
-
-def variants(*kinds: str, only: str = "", without: tuple[str, ...] = ()) -> list:
-    """For each registered net its default settings, then each other value of each setting that is a choice."""
-    return [
-        pytest.param(_narrow(settings), id=f"{row.kind}-{row.name}-{label}")
-        for kind in kinds
-        for row in registry.rows(kind)
-        for label, settings in [("default", row.settings()), *_choices(row)]
-        if label == "default" or (label.startswith(only) and not label.startswith(without))
-    ]
-
-
-def _narrow(settings: NetSettings) -> NetSettings:
-    """The published width of the residual nets costs seconds a call and shows nothing that a small one does not."""
-    return settings.model_copy(update={"width": 8}) if hasattr(settings, "width") else settings
-
-
-def _choices(row: registry.Row) -> list[tuple[str, NetSettings]]:
-    default = row.settings()
-    found = []
-    for name, schema in row.settings.model_json_schema()["properties"].items():
-        values = [value for form in schema.get("anyOf", [schema]) for value in _values(form) if value != getattr(default, name)]
-        found += [(f"{name}={value}", row.settings(**{name: value})) for value in values]
-    return found
-
-
-def _values(form: dict) -> list:
-    if form.get("type") == "boolean":
-        return [False, True]
-    return form.get("enum", [form["const"]] if "const" in form else [])
-
-
-def context_of(shape: tuple[int, ...], **changes) -> NetContext:
-    return NetContext(**{"shape": shape, "latent_size": 5, "num_classes": 3, **changes})
-
-
-def build(settings: NetSettings, context: NetContext) -> keras.Model:
-    keras.utils.set_random_seed(7)
-    return registry.build(settings, context)
-
-
-@functools.cache
-def default_net(settings: NetSettings, shape: tuple[int, ...]) -> keras.Model:
-    """Shared by tests that leave the variables as they are."""
-    return build(settings, context_of(shape))
-
-
-def inputs(settings: NetSettings, shape: tuple[int, ...]) -> tf.Tensor:
-    example = (5,) if isinstance(settings, GeneratorSettings) else shape
-    return tf.constant(np.random.default_rng(1).normal(size=(BATCH, *example)), tf.float32)
-
-
-def labels() -> tf.Tensor:
-    return tf.constant([0, 1, 2, 0, 1, 2], tf.int64)
-
-
-def numbers(output) -> tf.Tensor:
-    """Everything the net says, [B,...]: with an auxiliary classifier its class logits too."""
-    if not isinstance(output, DiscriminatorOutput):
-        return output
-    if output.class_logits is None:
-        return output.logits
-    return tf.concat([output.logits[:, tf.newaxis], output.class_logits], axis=-1)
-
-
-def defaults() -> list:
-    return variants("generator", "discriminator", only="default")
-
-
-ALL = variants("generator", "discriminator", without=("activation", "use_bias"))
+from tests.contracts.nets import (
+    ALL,
+    BATCH,
+    COSTLY,
+    NORMS,
+    RANGES,
+    SHAPES,
+    SMALL,
+    build,
+    context_of,
+    default_net,
+    defaults,
+    inputs,
+    labels,
+    numbers,
+    variants,
+)
 
 
 @pytest.mark.parametrize("settings", defaults())
@@ -123,7 +62,7 @@ def test_odd_sizes_are_built_or_refused_as_buildable_says(settings, shape):
             build(settings, context_of(shape))
 
 
-@pytest.mark.parametrize("settings", ALL)
+@pytest.mark.parametrize("settings", COSTLY)
 def test_all_variables_made_while_building_belong_to_the_net_and_calling_makes_no_more(settings):
     made: list[tf.Variable] = []
 
@@ -140,7 +79,7 @@ def test_all_variables_made_while_building_belong_to_the_net_and_calling_makes_n
     assert {id(variable) for variable in made} == known
 
 
-@pytest.mark.parametrize("settings", ALL)
+@pytest.mark.parametrize("settings", COSTLY)
 def test_the_same_seed_gives_the_same_paths_weights_and_outputs(settings):
     first, second = build(settings, context_of(SMALL)), build(settings, context_of(SMALL))
     paths = [variable.path for variable in first.variables]
@@ -238,7 +177,7 @@ def test_only_training_moves_batch_statistics_and_once_per_call(settings):
         np.testing.assert_allclose(twice - once, settings.norm_momentum * (once - start), rtol=1e-3, atol=2e-6)
 
 
-@pytest.mark.parametrize("settings", ALL)
+@pytest.mark.parametrize("settings", COSTLY)
 def test_a_compiled_mixed_precision_step_gives_float32_outputs_near_those_of_float32(settings):
     nets = [build(settings, context_of(SMALL, dtype=dtype)) for dtype in ("float32", "mixed_bfloat16")]
     assert all(variable.dtype == "float32" for variable in nets[1].trainable_variables)
@@ -249,7 +188,9 @@ def test_a_compiled_mixed_precision_step_gives_float32_outputs_near_those_of_flo
     assert float(tf.reduce_mean(tf.abs(mixed - exact))) < 0.1 * scale
 
 
-@pytest.mark.parametrize("settings", ALL)
+@pytest.mark.parametrize(
+    "settings", [case for case in COSTLY if "conditioning" in case.id] + [case for case in ALL if "conditioning" not in case.id]
+)
 def test_second_derivatives_are_right_exactly_if_the_net_says_so(settings, monkeypatch):
     """d/dw of a gradient penalty against its difference quotient. Activations are made smooth: kinks make the quotient jump."""
     monkeypatch.setattr(tf.nn, "relu", tf.nn.softplus)

@@ -14,7 +14,7 @@ TWO_MODES = {
     "generator": {"name": "mlp", "units": [32, 32]},
     "discriminator": {"name": "mlp", "units": [32, 32]},
     "latent.size": 2,
-    "training": {"steps": 2000, "ema": {"half_life_images": 3200, "ramp": None}},
+    "training": {"steps": 700, "ema": {"half_life_images": 3200, "ramp": None}},
     "optimizers": {role: {"name": "adam", "learning_rate": 1e-3} for role in ("generator", "discriminator")},
 }
 
@@ -28,7 +28,7 @@ def test_both_of_two_modes_are_found_and_nearly_all_points_lie_on_them():
     experiment = tiny_experiment(TWO_MODES, started=True)
     before = distances(experiment)
     assert (before.min(axis=1) < 0.4).mean() < 0.2  # the untrained generator does not know them
-    assert experiment.engine.run(2000).fine
+    assert experiment.engine.run(700).fine
     after = distances(experiment)
     near = after.min(axis=1) < 0.4  # four standard deviations
     shares = np.bincount(after[near].argmin(axis=1), minlength=2) / len(after)

@@ -63,7 +63,10 @@ RECIPES = {
 BEFORE, AFTER = 3, 4
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+SLOW = ("conditional_resnet", "wgan_gp_ttur", "auxiliary_dcgan_with_everything", "float16")  # to trace
+
+
+@pytest.mark.parametrize("recipe", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in RECIPES])
 def test_interrupted_or_not_and_whatever_the_length_of_a_call_a_recipe_ends_with_the_same_bytes(tmp_path, recipe):
     whole = tiny_experiment(RECIPES[recipe], started=True)
     assert whole.engine.run(BEFORE).fine

@@ -49,7 +49,10 @@ PLANS = {
 BEFORE, AFTER = 4, 5  # with 500 to 700 examples a batch, both parts cross the end of an epoch
 
 
-@pytest.mark.parametrize("plan", PLANS)
+SLOW = ("jit", "fresh_two_discriminator_steps_partial_epochs", "mixed_bfloat16")  # to compile or to trace
+
+
+@pytest.mark.parametrize("plan", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in PLANS])
 def test_an_interrupted_run_ends_with_the_bytes_of_one_that_was_not(tmp_path, plan):
     whole = tiny_experiment(PLANS[plan], started=True)
     assert whole.engine.run(BEFORE).fine

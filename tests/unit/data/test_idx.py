@@ -68,7 +68,7 @@ def test_a_header_is_all_that_peek_reads_of_pictures(tmp_path: Path):
         ("x", content(PICTURES)[:10], r"x is cut off in its header"),
         ("x", content(PICTURES)[:-1], r"x should hold 60 bytes of values for shape \(5, 4, 3\), it holds 59"),
         ("x", content(PICTURES) + b"!", r"x should hold 60 bytes .* it holds more"),
-        ("x", gzip.compress(content(PICTURES))[:-9], r"x is damaged or cut off|x should hold"),
+        ("x", gzip.compress(content(PICTURES), mtime=0)[:-9], r"x is damaged or cut off|x should hold"),
         ("x", content(LABELS), r"x holds one number per example: that is a file of labels"),
         (
             "x",
