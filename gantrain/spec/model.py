@@ -42,6 +42,11 @@ class Data(Settings):
     epoch_end: Literal["continue", "partial", "drop"] = "continue"  # continue: batches run across epochs
     augment: Augment = Augment()
 
+    @property
+    def sequential(self) -> bool:
+        """Whether examples come in their own order, epoch after epoch."""
+        return False
+
     @field_validator("range")
     @classmethod
     def _check_range(cls, value: Range | None) -> Range | None:
