@@ -158,7 +158,7 @@ class GaussianMixture(SourceSettings):
 
 @register("source", "window_teacher", build="gantrain.data.window_teacher:build")
 class WindowTeacher(SourceSettings):
-    """Vectors and targets for task history: norms of the last outputs of a hidden network, so that the truth is known."""
+    """Vectors and targets for task history: norms of the last outputs of a hidden network."""
 
     inputs: Annotated[int, Field(ge=1, le=10_000)] = 32  # numbers of an example
     outputs: Annotated[int, Field(ge=1, le=10_000)] = 32  # of the hidden network

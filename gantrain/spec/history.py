@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from gantrain.interfaces import ModelSettings, OptimizerSettings, Range, Settings, WindowContext, WindowLossSettings
+from gantrain.interfaces import OptimizerSettings, Range, Settings, WindowLossSettings
 from gantrain.spec.component import Component, named
 from gantrain.spec.model import Data, Positive
 
