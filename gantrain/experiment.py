@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from gantrain import registry
@@ -90,7 +89,7 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
 
     Raises UsageError for nets that cannot be trained as wired, and for plugins that give what they must not.
     """
-    data_facts = describe_data(spec, source)
+    data_facts = DataFacts.of(source, spec.data.range)
     num_classes = _num_classes(spec, data_facts)
     with tf.distribute.get_strategy().scope():
         nets = build_net(spec, "generator", data_facts), build_net(spec, "discriminator", data_facts)
@@ -117,19 +116,6 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
         sampler=build_sampler(spec, (average or nets[0]).model, data_facts),
         state=state_of([*nets, *([average] if average else [])], parts),
         total_steps=total_steps(spec, source.length),
-    )
-
-
-def describe_data(spec: Spec, source: Source) -> DataFacts:
-    """What nets and samples need of the data; stored in each checkpoint."""
-    return DataFacts(
-        shape=tuple(source.shape),
-        dtype=source.load(np.zeros(1, np.int64)).dtype.name,
-        source_range=source.value_range,
-        network_range=spec.data.range,
-        class_names=tuple(source.class_names),
-        fingerprint=source.fingerprint(),
-        table=getattr(source, "table", None),
     )
 
 

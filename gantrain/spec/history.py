@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from gantrain.interfaces import OptimizerSettings, Range, Settings, WindowLossSettings
+from gantrain.interfaces import ModelSettings, OptimizerSettings, Range, Settings, WindowContext, WindowLossSettings
 from gantrain.spec.component import Component, named
-from gantrain.spec.model import Data, Positive
+from gantrain.spec.model import NAME, NAME_WORDS, Data, Output, Positive
 
 
 class HistoryData(Data):
@@ -81,3 +81,30 @@ class HistoryTraining(Settings):
         if value > 1:
             raise ValueError("task history takes whole batches, for micro-batches would tear its windows apart; write 1")
         return value
+
+
+class HistorySpec(Settings):
+    """A whole experiment."""
+
+    name: Annotated[str, Field(pattern=NAME, max_length=100, description=NAME_WORDS)]  # default: the file's stem
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    task: Literal["history"]
+    plugins: tuple[str, ...] = ()  # ./file.py or installed module that registers more components
+    ignore: tuple[str, ...] = ()  # names of rules to silence: warnings only
+    data: HistoryData
+    model: Annotated[ModelSettings, Component("model")]
+    history: Window = Window()
+    objective: HistoryObjective = Field(default_factory=HistoryObjective)  # factories: their defaults need the catalogs
+    optimizers: HistoryOptimizers = Field(default_factory=HistoryOptimizers)
+    training: HistoryTraining
+    output: Output = Output()
+
+    @property
+    def batches_per_step(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def window(self) -> WindowContext:
+        """K and D."""
+        return WindowContext(self.history.length, self.model.output_size())

@@ -54,19 +54,12 @@ class History:
     """The outputs seen last, as variables that a checkpoint saves."""
 
     def __init__(self, form: WindowForm) -> None:
-        """Raises UsageError where outputs of a window could never be in one batch, and on more than one replica."""
-        if form.unit == "batch" and form.gradient == "window":
-            raise UsageError("history: with unit: batch no older output is in the batch; write gradient: newest")
+        """Raises UsageError on more than one replica."""
         if tf.distribute.get_strategy().num_replicas_in_sync > 1:
             raise UsageError("task history runs on one device: each output has to know the ones before it")
         self.form = form
-        per_slot = [form.slots] if form.unit == "batch" else []
-        zeros = tf.zeros([form.length, *per_slot, form.size])
-        self._memory = Memory(
-            tf.Variable(zeros, trainable=False, name="outputs"),
-            tf.Variable(tf.zeros(per_slot, tf.int64), trainable=False, name="age"),
-            tf.Variable(tf.fill(per_slot, tf.constant(NOWHERE, tf.int64)), trainable=False, name="sequence"),
-        )
+        names, start = Memory._fields, nothing_seen(form)
+        self._memory = Memory(*(tf.Variable(value, trainable=False, name=name) for name, value in zip(names, start, strict=True)))
 
     @property
     def variables(self) -> dict[str, tf.Variable]:
@@ -75,15 +68,25 @@ class History:
 
     def look(self, outputs: Tensor, sequence: Tensor) -> Look:
         """The windows that end with each of `outputs` [b,D] float32, which belong to `sequence` [b] int64. Nothing moves yet."""
-        memory = Memory(*(variable.read_value() for variable in self._memory))
-        if self.form.unit == "batch":
-            return _look_at_slots(self.form, memory, outputs, sequence)
-        return _look_at_samples(self.form, memory, outputs, sequence)
+        return look(self.form, Memory(*(variable.read_value() for variable in self._memory)), outputs, sequence)
 
     def remember(self, memory: Memory, gate: Tensor) -> None:
         """The history after a batch becomes the history, if `gate` holds."""
         for variable, value in zip(self._memory, memory, strict=True):
             variable.assign(tf.where(gate, value, variable))
+
+
+def nothing_seen(form: WindowForm) -> Memory:
+    """The history before the first output."""
+    per_slot = [form.slots] if form.unit == "batch" else []
+    nowhere = tf.fill(per_slot, tf.constant(NOWHERE, tf.int64))
+    return Memory(tf.zeros([form.length, *per_slot, form.size]), tf.zeros(per_slot, tf.int64), nowhere)
+
+
+def look(form: WindowForm, memory: Memory, outputs: Tensor, sequence: Tensor) -> Look:
+    """The windows that end with each of `outputs` [b,D] float32, which belong to `sequence` [b] int64."""
+    by_unit = {"sample": _look_at_samples, "batch": _look_at_slots}
+    return by_unit[form.unit](form, memory, outputs, sequence)
 
 
 def _look_at_samples(form: WindowForm, memory: Memory, outputs: Tensor, sequence: Tensor) -> Look:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from gantrain.errors import UsageError
 from gantrain.training.history import NOWHERE, History, WindowForm
 from gantrain.training.history_step import mean_over
 from tests.unit.training.oracle import Plain
@@ -126,11 +125,6 @@ def test_what_is_not_finite_in_another_sequence_does_not_reach_the_window_or_its
         loss = tf.reduce_sum(look.z[1:])
     assert look.z.numpy()[1:].tolist() == [[1, 0], [2, 1]]
     assert tape.gradient(loss, outputs).numpy().ravel().tolist() == [0, 2, 1]
-
-
-def test_older_outputs_of_a_batch_unit_can_have_no_gradient():
-    with pytest.raises(UsageError, match="gradient: newest"):
-        History(WindowForm(2, 1, 4, "batch", "window"))
 
 
 def test_the_graph_is_as_large_for_a_large_batch_as_for_a_small_one():
