@@ -66,7 +66,8 @@ def our_step(length: int, size: int, batch: int) -> HistoryStep:
     model = Net.of("model", network(size))
     optimizer = registry.build(Adam(learning_rate=RATE, beta_1=0.9), model.trainable)
     update = Update("model", model.trainable, optimizer, RATE, None)
-    return HistoryStep(model, update, History(WindowForm(length, size, batch)), norm_mse, warm_up=False)
+    history = History(WindowForm(length, size, batch))
+    return HistoryStep(model, update, history, norm_mse, lambda batch, _: batch["sequence"], False)
 
 
 def element(x: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 import tensorflow as tf
 
 from gantrain.interfaces import Tensor
-from gantrain.training.gan import GanStep, StepResult
+from gantrain.training.fakes import Batch
+from gantrain.training.gan import StepResult
 from gantrain.training.progress import Progress
+
+
+class Step(Protocol):
+    """A step of any task: graph code, called in replica context. `suspects`: what `StepResult.blamed` points into."""
+
+    facts: tuple[str, ...]
+
+    @property
+    def suspects(self) -> list[str]:
+        """Names of what may not be finite."""
+        ...
+
+    def __call__(self, batches: Sequence[Batch], number: Tensor) -> StepResult:
+        """One step; `number` counts from 0."""
+        ...
 
 
 class CallResult(NamedTuple):
@@ -37,7 +53,7 @@ class Engine:
 
     def __init__(
         self,
-        step: GanStep,
+        step: Step,
         progress: Progress,
         after_update: Callable[[Tensor], None],
         batches_per_step: int,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
@@ -18,15 +18,22 @@ FACTS = ("loss/model", "norm/window", "grad_norm/model")
 
 
 class HistoryStep:
-    """One step, called as step(batches, number) with one batch: {"real" [b,*shape], "targets" [b,T], "sequence" [b] int64}."""
+    """One step, called as step(batches, number) with one batch: {"real" [b,*shape], "targets" [b,T] float32}.
+
+    `sequence_of` (batch, number) gives the sequence of each example, [b] int64.
+    """
 
     facts = FACTS
 
-    def __init__(self, model: Net, update: Update, history: History, loss: WindowLoss, warm_up: bool) -> None:
+    def __init__(
+        self, model: Net, update: Update, history: History, loss: WindowLoss,
+        sequence_of: Callable[[Batch, Tensor], Tensor], warm_up: bool,
+    ) -> None:  # fmt: skip
         self._model = model
         self._update = update
         self._history = history
         self._loss = loss
+        self._sequence_of = sequence_of
         self._warm_up = warm_up
 
     @property
@@ -36,12 +43,11 @@ class HistoryStep:
 
     def __call__(self, batches: Sequence[Batch], number: Tensor) -> StepResult:
         """Outputs, windows, loss, update; then the outputs become history, unless something was not finite."""
-        del number
         (batch,) = batches
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             self._update.watch(tape)
             outputs = tf.cast(self._model.model(batch["real"], training=True), tf.float32)
-            look = self._history.look(outputs, batch["sequence"])
+            look = self._history.look(outputs, self._sequence_of(batch, number))
             counts = look.full if self._warm_up else tf.ones_like(look.full)
             loss = mean_over(self._loss(look.z, batch["targets"]), counts)
         sound, any_counts = tf.reduce_all(tf.math.is_finite(outputs)), tf.reduce_any(counts)
