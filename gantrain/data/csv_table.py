@@ -12,7 +12,7 @@ from gantrain.data.csv_text import Cells, is_number, read
 from gantrain.data.file_settings import Csv as Settings
 from gantrain.data.labels_join import sorted_labels
 from gantrain.data.memory import MemorySource
-from gantrain.data.pairing import Pairing, paired
+from gantrain.data.pairing import Pairing, numbered, paired
 from gantrain.data.report import Report
 from gantrain.data.table import Column, Table
 from gantrain.errors import DataError
@@ -135,6 +135,16 @@ def _numbers(cells: Cells, name: str) -> np.ndarray | None:
     )
 
 
+def number_cells(cells: Cells, name: str) -> np.ndarray:
+    """A column that must be numbers, [n] float64. Raises DataError for blanks, text, NaN and infinity."""
+    _check_blanks(cells, [name])
+    values = _numbers(cells, name)
+    if values is None:
+        raise DataError(f"{cells.path}: column {name!r} holds text where numbers are wanted; name another column, or correct it")
+    _check_finite(cells, {name: values})
+    return values
+
+
 def _text_problem(cells: Cells, names: Sequence[str]) -> str:
     shown = [f"{name} ({len(set(cells.of(name))):,} different, such as {cells.of(name)[0]!r})" for name in names[:SHOWN]]
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
@@ -211,13 +221,8 @@ def _pairing(cells: Cells, settings: Settings) -> Pairing | None:
         return None
     named = [*settings.targets, *([settings.sequence] if settings.sequence else [])]
     _check_blanks(cells, named)
-    numbers = {name: _numbers(cells, name) for name in settings.targets}
-    text = [name for name, values in numbers.items() if values is None]
-    if text:
-        raise DataError(f"{cells.path}: target column {text[0]!r} holds no numbers but text; name another column")
-    found = {name: values for name, values in numbers.items() if values is not None}
-    _check_finite(cells, found)
-    ids = np.array(cells.of(settings.sequence)) if settings.sequence else None
+    found = {name: number_cells(cells, name) for name in settings.targets}
+    ids = numbered(np.array(cells.of(settings.sequence))) if settings.sequence else None
     return paired(np.stack(list(found.values()), axis=1), ids, len(cells.lines), f"columns {', '.join(found)} of {cells.path}")
 
 

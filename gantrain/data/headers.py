@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from gantrain.data.pairing import Pairing, paired
+from gantrain.data.pairing import Pairing, numbered, paired
 from gantrain.errors import DataError
 from gantrain.interfaces import Range, SourceFacts
 
@@ -155,7 +155,7 @@ def _check_shape(header: Header) -> None:
 
 def _check_dtype(header: Header, value_range: Range | None) -> None:
     dtype, place = header.dtype, header.place
-    _refuse_pickles(header)
+    refuse_pickles(header)
     if dtype.kind not in "uif":
         raise DataError(f"{place} has dtype {dtype}; convert it to uint8 (pictures 0..255) or float32 before saving")
     if dtype.kind in "ui" and dtype != np.uint8 and value_range is None:
@@ -168,7 +168,8 @@ def _check_dtype(header: Header, value_range: Range | None) -> None:
         )
 
 
-def _refuse_pickles(header: Header) -> None:
+def refuse_pickles(header: Header) -> None:
+    """DataError for an array of Python objects."""
     if header.dtype.hasobject:
         raise DataError(
             f"{header.place} holds Python objects (a pickle), which are never loaded; save one plain array: numpy.stack(list)"
@@ -209,19 +210,32 @@ def read_pairing(places: Places, length: int) -> Pairing | None:
     if places.targets_key is None:
         return None
     header = read(places.path, places.targets_key)
-    _refuse_pickles(header)
-    ids = None if places.sequence_key is None else _read_ids(places, length)
+    refuse_pickles(header)
+    ids = None if places.sequence_key is None else read_ids(places.path, places.sequence_key, length)
     return paired(load(header), ids, length, header.place)
 
 
-def _read_ids(places: Places, length: int) -> np.ndarray:
-    header = read(places.path, places.sequence_key)
-    _refuse_pickles(header)
+def read_ids(path: Path, key: str | None, length: int) -> np.ndarray:
+    """Numbers of the sequences of `length` examples, [N] int64, equal for equal names. Raises DataError."""
+    header = read(path, key)
+    refuse_pickles(header)
     if header.dtype.kind not in "uiUS" or header.shape != (length,):
         raise DataError(
             f"{header.place} is {header.dtype} {header.shape}; the sequences of examples are whole numbers or text, ({length},)"
         )
-    return load(header)
+    return numbered(load(header))
+
+
+def names_in(path: Path) -> list[str]:
+    """Names of the arrays in an npz; none for a npy. Raises DataError."""
+    with readable(path), path.open("rb") as file:
+        is_npz = file.read(4) == ZIP_MAGIC
+        return _array_names(zipfile.ZipFile(path)) if is_npz else []
+
+
+def _array_names(archive: zipfile.ZipFile) -> list[str]:
+    with archive:
+        return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
 
 
 def load(header: Header) -> np.ndarray:

@@ -34,8 +34,13 @@ def pairing_of(source: Source) -> Pairing | None:
     return found if isinstance(found, Pairing) else None
 
 
-def paired(targets: np.ndarray, ids: np.ndarray | None, length: int, place: str) -> Pairing:
-    """Checked targets [N] or [N,T] of numbers, and ids [N] of any kind. Raises DataError that names `place`."""
+def numbered(names: np.ndarray) -> np.ndarray:
+    """[N] of any kind -> [N] int64 from 0: equal numbers for equal names."""
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+
+
+def paired(targets: np.ndarray, sequences: np.ndarray | None, length: int, place: str) -> Pairing:
+    """Checked targets [N] or [N,T] of numbers, with the sequences they are of. Raises DataError that names `place`."""
     if targets.dtype.kind not in "uif" or targets.ndim not in (1, 2) or len(targets) != length or 0 in targets.shape:
         raise DataError(
             f"the targets, {place}, are {targets.dtype} {targets.shape}; wanted are numbers, ({length},) or ({length}, T)"
@@ -48,7 +53,7 @@ def paired(targets: np.ndarray, ids: np.ndarray | None, length: int, place: str)
             f"the targets, {place}, hold values that are NaN, infinite or too large for float32 in {len(bad):,} examples, first "
             f"in example {bad[0]}; clean them first"
         )
-    return Pairing(values, None if ids is None else np.unique(ids, return_inverse=True)[1].astype(np.int64))
+    return Pairing(values, sequences)
 
 
 def longest_run(sequences: np.ndarray) -> int:

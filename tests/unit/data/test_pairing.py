@@ -79,7 +79,7 @@ def test_targets_and_ids_that_do_not_fit_are_refused_by_name(arrays, message, tm
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"targets": ("who",)}, "target column 'who' holds no numbers"),
+        ({"targets": ("who",)}, "column 'who' holds text where numbers are wanted"),
         ({"targets": ("y",), "columns": ("a", "y")}, "column 'y'.*each may be named once"),
         ({"targets": ("z",)}, "has no column 'z'"),
         ({"targets": ("a", "b", "y"), "sequence": "who"}, "no column is left"),

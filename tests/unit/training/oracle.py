@@ -23,6 +23,7 @@ class Plain:
     seen: dict = field(default_factory=dict)  # where -> deque of (batch number, index, output), newest first
     last: dict = field(default_factory=dict)  # where -> sequence
     batch_number: int = 0
+    counted: list = field(default_factory=list)  # of the last batch: whether each example has a part in the loss
 
     def batch(self, outputs: np.ndarray, sequence: np.ndarray, target: np.ndarray):
         """(Z [b,K*D], loss, gradient of the loss by the outputs [b,D])."""
@@ -44,7 +45,7 @@ class Plain:
 
     def _judge(self, z, windows, outputs, target):
         gradient, total = np.zeros_like(outputs), 0.0
-        counted = [len(window) == self.length or self.start == "zeros" for window in windows]
+        counted = self.counted = [len(window) == self.length or self.start == "zeros" for window in windows]
         for row in range(len(outputs)):
             if not counted[row]:
                 continue
