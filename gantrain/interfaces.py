@@ -1,5 +1,7 @@
 """What each component is: its settings, the facts it declares, and what its builder returns. A newcomer's one page.
 
+Those of task `history` alone are in history_interfaces.py.
+
 Nothing here imports TensorFlow: settings and facts are judged by `validate-config` before a net exists. Shapes are in brackets:
 B batch, Z latent size, H height, W width, C channels (or classes, where said).
 """
@@ -99,14 +101,6 @@ class DiscriminatorSettings(NetSettings):
         return "linear"
 
 
-class ModelSettings(NetSettings):
-    """Builder: (settings, NetContext) -> Keras model: (inputs [B,*shape], training) -> outputs [B,D] float32."""
-
-    def output_size(self) -> int:
-        """D, the numbers of one output."""
-        raise NotImplementedError
-
-
 class DiscriminatorOutput(NamedTuple):
     """`logits` [B] float32; `class_logits` [B,C] float32 or None."""
 
@@ -150,29 +144,6 @@ class Loss:
 
     discriminator: Callable[[Tensor, Tensor], Tensor]
     generator: Callable[[Tensor, Tensor], Tensor]
-
-
-@dataclass(frozen=True)
-class WindowContext:
-    """What a loss on the last outputs must fit: Z holds `length` outputs of `size` numbers, newest first."""
-
-    length: int
-    size: int
-
-
-WindowLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]  # (Z [B,length*size], target [B,T]) -> [B] float32, one per example
-
-
-class WindowLossSettings(Settings):
-    """Builder: (settings, WindowContext) -> WindowLoss. It must be finite, with its gradient, at Z = 0."""
-
-    def target_sizes(self, context: WindowContext) -> tuple[int, ...] | None:  # noqa: ARG002  most fix it
-        """How many numbers a target may have; None: any."""
-        return None
-
-    def least_length(self) -> int:
-        """Outputs that Z must hold at least."""
-        return 1
 
 
 class PenaltySettings(Settings):

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from gantrain.interfaces import DiscriminatorSettings, GeneratorSettings, ModelSettings, PriorSettings, Range
+from gantrain.history_interfaces import ModelSettings
+from gantrain.interfaces import DiscriminatorSettings, GeneratorSettings, PriorSettings, Range
 from gantrain.models.sizes import why_no_attention, why_not
 from gantrain.registry import register
 

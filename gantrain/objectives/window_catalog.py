@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gantrain.interfaces import WindowContext, WindowLossSettings
+from gantrain.history_interfaces import WindowContext, WindowLossSettings
 from gantrain.registry import register
 
 

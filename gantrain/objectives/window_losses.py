@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from gantrain.interfaces import Tensor, WindowContext, WindowLoss
+from gantrain.history_interfaces import WindowContext, WindowLoss
+from gantrain.interfaces import Tensor
 from gantrain.objectives import window_catalog as catalog
 
 

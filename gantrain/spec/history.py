@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from gantrain.interfaces import ModelSettings, OptimizerSettings, Range, Settings, WindowContext, WindowLossSettings
+from gantrain.history_interfaces import ModelSettings, WindowContext, WindowLossSettings
+from gantrain.interfaces import OptimizerSettings, Range, Settings
 from gantrain.spec.component import Component, named
 from gantrain.spec.model import NAME, NAME_WORDS, Data, Output, Positive
 

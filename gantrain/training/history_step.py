@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
-from gantrain.interfaces import Tensor, WindowLoss
+from gantrain.history_interfaces import WindowLoss
+from gantrain.interfaces import Tensor
 from gantrain.training.fakes import Batch
 from gantrain.training.gan import StepResult
 from gantrain.training.history import History, Look

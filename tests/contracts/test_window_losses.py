@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from gantrain import registry
-from gantrain.interfaces import WindowContext
+from gantrain.history_interfaces import WindowContext
 
 CONTEXT = WindowContext(length=3, size=2)
 CASES = [(row.name, size) for row in registry.rows("window_loss") for size in row.settings().target_sizes(CONTEXT) or (1, 5)]

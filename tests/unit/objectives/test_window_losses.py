@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from gantrain import registry
-from gantrain.interfaces import WindowContext
+from gantrain.history_interfaces import WindowContext
 from gantrain.objectives import window_losses
 from gantrain.objectives.window_catalog import Mse, Smoothness
 
