@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import cached_property
 
@@ -45,8 +46,8 @@ class CodeScore:
         """Median MMD of 20 pairs of prior draws: what a perfect encoder would get."""
         draws = [self._draw(index) for index in range(FLOOR_PAIRS + 1)]
         own = [kernel_mean(draw, draw, self.bandwidth) for draw in draws]
-        cross = [kernel_mean(first, second, self.bandwidth) for first, second in zip(draws[:-1], draws[1:], strict=True)]
-        squares = [a + b - 2.0 * c for a, b, c in zip(own[:-1], own[1:], cross, strict=True)]
+        cross = [kernel_mean(first, second, self.bandwidth) for first, second in itertools.pairwise(draws)]
+        squares = [a + b - 2.0 * c for (a, b), c in zip(itertools.pairwise(own), cross, strict=True)]
         return float(np.median(np.sqrt(np.maximum(squares, 0.0))))
 
     def of(self, codes: np.ndarray) -> dict[str, float]:

@@ -1,4 +1,7 @@
-"""How far a reconstruction is from its example: functions (x [B,*shape], rebuilt [B,*shape]) -> [B] float32, means over numbers."""
+"""How far a reconstruction is from its example: functions (x [B,*shape], rebuilt [B,*shape]) -> [B] float32.
+
+Each is a mean over the numbers of an example.
+"""
 
 from __future__ import annotations
 

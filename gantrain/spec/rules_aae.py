@@ -86,7 +86,8 @@ def code_size(spec: AaeSpec, facts: SourceFacts) -> Said:
     if numbers is not None and spec.code_size >= numbers:
         yield (
             ("prior", "size"),
-            f"a code of {spec.code_size} numbers is not smaller than an example of {numbers}; write {max(numbers // 2, 1)} or less",
+            f"a code of {spec.code_size} numbers is not smaller than an example of {numbers}; "
+            f"write {max(numbers // 2, 1)} or less",
         )
 
 

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from gantrain.interfaces import SourceFacts
-from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.aae import AaeSpec
+from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Spec
 from gantrain.spec.rule import ALL, GAMES, Said, rule
 from gantrain.spec.tasks import AnySpec

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from gantrain.interfaces import PenaltySettings, ScheduleSettings, SourceFacts
 from gantrain.registry import row_of
-from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.aae import AaeSpec
+from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Spec
 from gantrain.spec.problems import SpecPath
 from gantrain.spec.rule import ALL, GAMES, Said, rule

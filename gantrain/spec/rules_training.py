@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gantrain.interfaces import OptimizerSettings, ScheduleSettings, SourceFacts
-from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.aae import AaeSpec
+from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Ema, Spec
 from gantrain.spec.problems import SpecPath
 from gantrain.spec.rule import ALL, GAMES, Said, rule
