@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -102,7 +101,7 @@ class AaeExperiment:
 
 
 def _size(spec: AaeSpec, net: Net) -> str:
-    count = sum(math.prod(variable.shape) for variable in net.trainable.values())
+    count = sum(int(tf.size(variable)) for variable in net.trainable.values())
     return f"{registry.row_of(getattr(spec, net.role)).name} {count:,} parameters"
 
 

@@ -23,7 +23,7 @@ from gantrain.keys import short_seed
 from gantrain.manifest import DataFacts
 from gantrain.pictures import Pictures
 from gantrain.registry import row_of
-from gantrain.sampling import Sampler
+from gantrain.sampling import BLOCK, Sampler
 from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import total_steps
 from gantrain.spec.history import HistorySpec
@@ -181,12 +181,11 @@ def _num_classes(spec: Spec, data: DataFacts) -> int | None:
     return (len(data.class_names) or None) if labels_used(spec) else None
 
 
-def build_sampler(spec: Spec, generator: keras.Model, data: DataFacts, batch_size: int | None = None) -> Sampler:
+def build_sampler(spec: Spec, generator: keras.Model, data: DataFacts, batch_size: int = BLOCK) -> Sampler:
     """Draws pictures from a generator of this spec."""
     num_classes = len(data.class_names) if spec.generator.uses_labels() else None
     prior = registry.build(spec.latent.distribution)
-    sizes = {} if batch_size is None else {"batch_size": batch_size}
-    return Sampler(generator, prior, spec.latent.size, num_classes, **sizes)
+    return Sampler(generator, prior, spec.latent.size, num_classes, batch_size)
 
 
 def watch_over(experiment: AnyExperiment, events: RunEvents, warn: Callable[[str], None]) -> Watchman:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any, cast
 
 import keras
 import tensorflow as tf
@@ -17,14 +19,15 @@ from gantrain.models.mlp import dense_blocks
 from gantrain.models.sizes import refuse
 from gantrain.models.spectral import spectral
 
-SMALL_STD = 0.01  # of the kernel and scale that log_std starts with: codes begin almost deterministic, at exp(-2) beside N(0, 1)
+# What log_std starts with: about -2 for every example, so that codes begin almost deterministic beside N(0, 1).
+SMALL_STD = 0.01
 FIRST_LOG_STD = -2.0
 
 
 class Encoder(keras.Model):
     """Called as (x [B,*shape], training) -> EncoderOutput: hidden layers in turn, then dense heads in float32."""
 
-    def __init__(self, settings: CommonEncoder, context: NetContext, hidden: list[Block], is_flat: bool) -> None:
+    def __init__(self, settings: CommonEncoder, context: NetContext, hidden: Sequence[Block], is_flat: bool) -> None:
         """`is_flat`: the hidden layers take vectors."""
         super().__init__(name="encoder", dtype=context.dtype)
         self.hidden, self.is_flat, self.is_spectral = hidden, is_flat, "spectral_norm" in settings.norms()
@@ -33,7 +36,7 @@ class Encoder(keras.Model):
         self.mean = spectral(mean, self.is_spectral, "float32")
         self.log_std = None
         if settings.law == "gaussian":
-            small, low = keras.initializers.RandomNormal(0.0, SMALL_STD), keras.initializers.Constant(FIRST_LOG_STD)
+            small, low = weights(SMALL_STD), cast("Any", keras.initializers.Constant(FIRST_LOG_STD))
             self.log_std = keras.layers.Dense(
                 context.latent_size, kernel_initializer=small, bias_initializer=low, name="log_std", dtype="float32"
             )

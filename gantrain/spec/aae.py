@@ -88,7 +88,7 @@ class AaeSpec(Settings):
     @property
     def code_size(self) -> int:
         """Z, the numbers of a code."""
-        return self.prior.size  # pyright: ignore[reportAttributeAccessIssue]  SizedComponent adds it
+        return int(getattr(self.prior, "size"))  # noqa: B009  SizedComponent adds it, so that no class has it
 
     @property
     def nets(self) -> dict[str, NetSettings]:

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import math
 
-from gantrain.interfaces import ScheduleSettings, SourceFacts
+from gantrain.interfaces import PriorSettings, ScheduleSettings, SourceFacts
 from gantrain.registry import row_of
 from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Spec
+from gantrain.spec.problems import SpecPath
 from gantrain.spec.rule import AAE, GAMES, GAN, Said, rule
 
 
@@ -23,7 +24,7 @@ def prior_size(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
         yield (*place, "size"), f"the prior {row_of(prior).name} cannot have {size} numbers: {reason}"
 
 
-def _prior(spec: Spec | AaeSpec):
+def _prior(spec: Spec | AaeSpec) -> tuple[PriorSettings, int, SpecPath]:
     """The law, its size, and the mapping whose `size` that is."""
     if isinstance(spec, AaeSpec):
         return spec.prior, spec.code_size, ("prior",)

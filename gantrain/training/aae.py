@@ -24,7 +24,7 @@ from gantrain.training.nets import Net
 from gantrain.training.update import Outcome, Update
 
 # In this order. Means over the global batch; the reconstruction's loss without its weight.
-FACTS = (
+FACTS: tuple[str, ...] = (
     "loss/reconstruction",
     "loss/discriminator",
     "loss/regularisation",
