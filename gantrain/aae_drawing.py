@@ -31,6 +31,8 @@ class AaeDrawing(Drawing):
 
     def __init__(self, path: Path, spec: AaeSpec, wish: Wish) -> None:
         super().__init__(path, spec, wish)
+        if wish.weights == "ema":
+            raise UsageError("task aae keeps no moving average; leave --weights out")
         self._inputs = wish.reconstruct or wish.encode  # file of examples, or None
         self._examples = np.zeros(0)
 
@@ -141,8 +143,6 @@ class AaeDrawing(Drawing):
         return f"{run}-latent-grid" if self._wish.latent_grid else super()._stem(run)
 
     def _role(self) -> str:
-        if self._wish.weights == "ema":
-            raise UsageError("task aae keeps no moving average; leave --weights out")
         return "decoder"
 
     def _reads_labels(self) -> bool:
