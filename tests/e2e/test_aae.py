@@ -27,17 +27,17 @@ CHANGES = {
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory) -> Path:
+def aae_config(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("aae") / "tiny.yaml"
     path.write_text(yaml.safe_dump(aae_tree(CHANGES)))
     return path
 
 
 @pytest.fixture(scope="module")
-def run(config) -> Path:
-    done = process("fit", config, "--run-dir", config.parent / "run", "--quiet")
+def run(aae_config) -> Path:
+    done = process("fit", aae_config, "--run-dir", aae_config.parent / "run", "--quiet")
     assert (done.code, done.err) == (0, "")
-    return config.parent / "run"
+    return aae_config.parent / "run"
 
 
 def arrays(path: Path) -> dict[str, np.ndarray]:
@@ -67,10 +67,10 @@ def test_a_run_has_lines_of_metrics_scores_and_pictures_of_samples_and_reconstru
     assert len(names) == 7
 
 
-def test_a_run_that_was_interrupted_ends_with_the_same_bytes(run, config, tmp_path, capsys):
+def test_a_run_that_was_interrupted_ends_with_the_same_bytes(run, aae_config, tmp_path, capsys):
     other = tmp_path / "other"
-    assert here(capsys, "fit", config, "--run-dir", other, "--quiet", "--set", "training.steps=30").code == 0
-    done = here(capsys, "fit", config, "--run-dir", other, "--quiet")
+    assert here(capsys, "fit", aae_config, "--run-dir", other, "--quiet", "--set", "training.steps=30").code == 0
+    done = here(capsys, "fit", aae_config, "--run-dir", other, "--quiet")
     assert done.code == 0, done.err
     for name in ("samples/step-00000060.png", "samples/step-00000060-reconstructions.png"):
         assert (other / name).read_bytes() == (run / name).read_bytes()
