@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from gantrain.spec.history import HistorySpec
 from gantrain.spec.model import Spec
-from gantrain.spec.plain import item
+from gantrain.spec.plain import as_mapping
 
 AnySpec: TypeAlias = Spec | HistorySpec
 
@@ -14,6 +14,8 @@ SPECS: dict[str, type[AnySpec]] = {"gan": Spec, "history": HistorySpec}
 
 
 def spec_class(tree: Any) -> type[AnySpec]:
-    """The class that reads a tree, by its `task`; that of `gan` where there is none, or no such task."""
-    task = item(tree, "task")
-    return SPECS.get(task, Spec) if isinstance(task, str) else Spec
+    """The class that reads a tree, by its `task`: `gan` where there is none, the one with most of its keys where that is unknown."""
+    keys = as_mapping(tree) or {}
+    task = keys.get("task", "gan")
+    named = SPECS.get(task) if isinstance(task, str) else None
+    return named or max(SPECS.values(), key=lambda spec: len(spec.model_fields.keys() & keys.keys()))
