@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.history import HistorySpec
 from gantrain.spec.model import Spec
 from gantrain.spec.plain import as_mapping
 
-AnySpec: TypeAlias = Spec | HistorySpec
+AnySpec: TypeAlias = Spec | AaeSpec | HistorySpec
 
-SPECS: dict[str, type[AnySpec]] = {"gan": Spec, "history": HistorySpec}
+SPECS: dict[str, type[AnySpec]] = {"gan": Spec, "aae": AaeSpec, "history": HistorySpec}
 
 
 def spec_class(tree: Any) -> type[AnySpec]:
