@@ -122,7 +122,7 @@ class _Recorder:
             if not force and isinstance(present, _Filling) and present.function is not None:
                 return
             make(force=True)
-            model.train_function = _Filling(self, model.train_function)
+            _set_train_function(model, _Filling(self, model.train_function))
 
         return made
 
@@ -176,12 +176,16 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 def _train_function_set_aside(model: keras.Model, recorder: _Recorder) -> Iterator[None]:
     """The compiled step of before comes back, unless `compile` made it obsolete."""
     before = model.train_function
-    model.train_function = _Filling(recorder, None)
+    _set_train_function(model, _Filling(recorder, None))
     try:
         yield
     finally:
         recompiled = recorder.recompiled or model.train_function is None
-        model.train_function = None if recompiled else before
+        _set_train_function(model, None if recompiled else before)
+
+
+def _set_train_function(model: Any, function: Any) -> None:  # Keras' own annotation knows only None
+    model.train_function = function
 
 
 def _chosen(model: keras.Model, layer: keras.layers.Layer | str | None) -> keras.layers.Layer:
