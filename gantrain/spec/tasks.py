@@ -15,7 +15,7 @@ SPECS: dict[str, type[AnySpec]] = {"gan": Spec, "aae": AaeSpec, "history": Histo
 
 
 def spec_class(tree: Any) -> type[AnySpec]:
-    """The class that reads a tree: that of its `task`, `gan` where there is none; of an unknown task, that with most of its keys."""
+    """The class that reads a tree: that of its `task`, or of `gan`; for an unknown task, the one with most of its keys."""
     keys = as_mapping(tree) or {}
     task = keys.get("task", "gan")
     named = SPECS.get(task) if isinstance(task, str) else None
