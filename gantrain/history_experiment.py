@@ -23,7 +23,7 @@ from gantrain.training.engine import Engine
 from gantrain.training.history_assembly import history_state, make_history_engine, make_history_parts, window_form
 from gantrain.training.history_wiring import check_history
 from gantrain.training.nets import Net
-from gantrain.training.predicting import as_picture, predict
+from gantrain.training.predicting import Predictor, as_picture
 from gantrain.training.progress import Progress
 from gantrain.training.wiring import built
 
@@ -39,6 +39,7 @@ class HistoryExperiment:
     model: Net
     progress: Progress
     engine: Engine
+    predictor: Predictor
     state: dict[str, tf.Variable]
     total_steps: int
     health: None = None  # nothing is known of what a healthy run looks like
@@ -81,7 +82,7 @@ class HistoryExperiment:
         pairing = pairing_of(self.source)
         sequences = None if pairing is None or pairing.sequences is None else pairing.sequences[indices]
         inputs = self.transform.forward(tf.constant(self.source.load(indices))).numpy()
-        return {"": as_picture(predict(self.model.model, window_form(self.spec), inputs, sequences).z)}
+        return {"": as_picture(self.predictor.predict(inputs, sequences).z)}
 
 
 def build_history(spec: HistorySpec, source: Source) -> HistoryExperiment:
@@ -102,6 +103,7 @@ def build_history(spec: HistorySpec, source: Source) -> HistoryExperiment:
         model=model,
         progress=parts.progress,
         engine=engine,
+        predictor=Predictor(model.model, window_form(spec), data_facts.shape),
         state=history_state(model, parts),
         total_steps=total_steps(spec, source.length),
     )

@@ -18,7 +18,7 @@ from gantrain.rundir.files import os_errors_explained, write_atomically
 from gantrain.spec.history import HistorySpec
 from gantrain.spec.tasks import AnySpec
 from gantrain.training.history_assembly import window_form
-from gantrain.training.predicting import Predictions, predict
+from gantrain.training.predicting import Predictions, Predictor
 
 SUFFIX = ".npz"
 
@@ -43,7 +43,8 @@ def _predictions(path: Path, spec: HistorySpec, manifest: Manifest, given: Input
     model = build_model(spec, manifest.data)
     checkpoint.restore_part(path, model.variables, model.role)
     transform = RangeTransform(manifest.data.source_range, manifest.data.network_range)
-    found = predict(model.model, window_form(spec), transform.forward(tf.constant(given.values)).numpy(), given.sequences)
+    inputs = transform.forward(tf.constant(given.values)).numpy()
+    found = Predictor(model.model, window_form(spec), manifest.data.shape).predict(inputs, given.sequences)
     if not np.isfinite(found.outputs).all():
         raise DivergedError(f"{path} gives outputs that are not finite for these inputs; use an earlier checkpoint")
     return found

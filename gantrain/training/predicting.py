@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import keras
@@ -19,32 +20,39 @@ class Predictions(NamedTuple):
     z: np.ndarray
 
 
-def predict(model: keras.Model, form: WindowForm, inputs: np.ndarray, sequences: np.ndarray | None = None) -> Predictions:
-    """For `inputs` [n,*shape], in the range the network sees, of `sequences` [n] int64 (None: one). No history from training.
+class Predictor:
+    """A network with its windows; traced at the first call."""
 
-    They go through the network in batches of `form.slots`, as in training: with `unit: batch` that is what Z means.
-    """
-    sequences = np.zeros(len(inputs), np.int64) if sequences is None else sequences
-    step, memory, rows = _step(model, form, inputs.shape[1:]), nothing_seen(form), []
-    for start in range(0, len(inputs), form.slots):
-        part = slice(start, start + form.slots)
-        outputs, found = step(tf.constant(inputs[part], tf.float32), tf.constant(sequences[part]), memory)
-        memory = found.memory
-        rows.append((outputs.numpy(), found.z.numpy()))
-    outputs, z = (np.concatenate(columns) for columns in zip(*rows, strict=True))
-    return Predictions(outputs, z)
+    def __init__(self, model: keras.Model, form: WindowForm, shape: tuple[int, ...]) -> None:
+        """`shape` of one example."""
+        self._form = form
+        self._step = _compiled(model, form, shape)
+
+    def predict(self, inputs: np.ndarray, sequences: np.ndarray | None = None) -> Predictions:
+        """For `inputs` [n,*shape], in the range the network sees, of `sequences` [n] int64 (None: one), without history.
+
+        They go through the network in batches of `form.slots`, as in training: with `unit: batch` that is what Z means.
+        """
+        sequences = np.zeros(len(inputs), np.int64) if sequences is None else sequences
+        memory, rows = nothing_seen(self._form), []
+        for start in range(0, len(inputs), self._form.slots):
+            part = slice(start, start + self._form.slots)
+            outputs, found = self._step(tf.constant(inputs[part], tf.float32), tf.constant(sequences[part]), memory)
+            memory = found.memory
+            rows.append((outputs.numpy(), found.z.numpy()))
+        outputs, z = (np.concatenate(columns) for columns in zip(*rows, strict=True))
+        return Predictions(outputs, z)
 
 
-def _step(model: keras.Model, form: WindowForm, shape: tuple[int, ...]):
+def _compiled(model: keras.Model, form: WindowForm, shape: tuple[int, ...]) -> Callable[..., tuple[Tensor, Look]]:
     examples, ids = tf.TensorSpec([None, *shape]), tf.TensorSpec([None], tf.int64)
     memory = Memory(*(tf.TensorSpec(value.shape, value.dtype) for value in nothing_seen(form)))
 
-    @tf.function(input_signature=[examples, ids, memory], autograph=False)
     def step(x: Tensor, sequence: Tensor, memory: Memory) -> tuple[Tensor, Look]:
         outputs = tf.cast(model(x, training=False), tf.float32)
         return outputs, look(form, memory, outputs, sequence)
 
-    return step
+    return tf.function(step, input_signature=[examples, ids, memory], autograph=False)
 
 
 def as_picture(z: np.ndarray, scale: int = 4) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -38,7 +40,12 @@ PLANS = {
 BEFORE, AFTER = 4, 5  # of 6 batches per epoch (or 5.25): the first part ends in the middle of an epoch, the second one crosses it
 
 
-@pytest.mark.parametrize("plan", PLANS)
+def slow_but(first, plans):
+    """The first few in the default tier."""
+    return [pytest.param(plan, marks=() if index < first else pytest.mark.slow) for index, plan in enumerate(plans)]
+
+
+@pytest.mark.parametrize("plan", slow_but(2, PLANS))
 def test_an_interrupted_run_ends_with_the_bytes_of_one_that_was_not(tmp_path, plan):
     whole = history_experiment(PLANS[plan], started=True)
     assert whole.engine.run(BEFORE).fine
@@ -56,7 +63,7 @@ def test_an_interrupted_run_ends_with_the_bytes_of_one_that_was_not(tmp_path, pl
     assert {*whole.model.trainable, "history/outputs", "progress/step"} <= moved
 
 
-@pytest.mark.parametrize("plan", ["samples_window_warm_up_dropout", "window_longer_than_the_batch_float16"])
+@pytest.mark.parametrize("plan", slow_but(1, ["window_longer_than_the_batch_float16", "samples_window_warm_up_dropout"]))
 def test_every_variable_created_is_in_the_state(plan):
     created = []
 
@@ -94,14 +101,19 @@ def expected_losses(experiment, steps):
     return losses
 
 
+FIRST = [
+    ("partial", "sample", "warm_up", "epoch"),
+    ("partial", "batch", "warm_up", "never"),
+    ("continue", "sample", "zeros", "epoch"),
+]
+ALL = itertools.product(["partial", "continue"], ["sample", "batch"], ["zeros", "warm_up"], ["never", "epoch"])
+COMBINATIONS = [*FIRST, *(combination for combination in ALL if combination not in FIRST)]
 STILL = {"optimizers.model": {"name": "sgd", "learning_rate": 1e-30}}
 
 
-@pytest.mark.parametrize("epoch_end", ["partial", "continue"])
-@pytest.mark.parametrize("unit", ["sample", "batch"])
-@pytest.mark.parametrize("start", ["zeros", "warm_up"])
-@pytest.mark.parametrize("reset", ["never", "epoch"])
-def test_the_losses_of_a_run_are_those_of_the_plain_loop_over_its_examples(epoch_end, unit, start, reset):
+@pytest.mark.parametrize("combination", slow_but(3, COMBINATIONS))
+def test_the_losses_of_a_run_are_those_of_the_plain_loop_over_its_examples(combination):
+    epoch_end, unit, start, reset = combination
     changes = {**STILL, **SEQUENCES, "history.unit": unit, "history.start": start, "history.reset": reset}
     experiment = history_experiment({**changes, "data.epoch_end": epoch_end, "data.batch_size": 5}, started=True)
     for expected in expected_losses(experiment, 19):  # more than two epochs of 42 examples
