@@ -17,7 +17,7 @@ from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
 from gantrain.data.report import Report
 from gantrain.data.scan import printable
 from gantrain.data.survey import Survey, each, survey
-from gantrain.data.traced import TracedFiles, traced_files
+from gantrain.data.traced import TracedFiles, roads_of
 from gantrain.errors import DataError
 
 SHOWN = 5  # bad files named in one message
@@ -43,8 +43,16 @@ def build(settings: Settings, base_dir: Path) -> ImageFolder | MemorySource:
         report=report,
     )
     if used.pictures is None:
-        return replace(folder, traced=traced_files(found.root, used.names, used.facts, frame, folder.recheck))
+        return replace(folder, traced=_traced(folder, used))
     return MemorySource(used.pictures, folder.value_range, folder.labels, folder.class_names, report)
+
+
+def _traced(folder: ImageFolder, used: Survey) -> TracedFiles | None:
+    found = roads_of(used.facts, folder.frame)
+    if found is None:
+        return None
+    paths = tuple(str(folder.root / name) for name in folder.names)
+    return TracedFiles(paths, *found, folder.frame, folder.load, folder.recheck)
 
 
 @dataclass(frozen=True, eq=False)
