@@ -11,7 +11,6 @@ import tensorflow as tf
 from gantrain.errors import DivergedError, UsageError
 from gantrain.interfaces import Range, Tensor
 
-
 CACHED_VALUES = 2**15  # transformed together
 
 
@@ -46,8 +45,8 @@ class RangeTransform:
         count = max(1, CACHED_VALUES // max(1, values[0].size))
         for start in range(0, len(values), count):
             part = values[start : start + count].astype(np.float32)
-            bounded = self.source is not None and self.target is not None
-            seen[start : start + count] = _affine(part, self.source, self.target) if bounded else part
+            unbounded = self.source is None or self.target is None
+            seen[start : start + count] = part if unbounded else _affine(part, self.source, self.target)
         return seen
 
     def inverse(self, values: np.ndarray) -> np.ndarray:
