@@ -68,6 +68,12 @@ def _oddities(findings: Findings) -> Iterator[tuple[str, str]]:
     turned, animated = [_named(findings.used, test) for test in (lambda item: item.orientation > 1, lambda item: item.animated)]
     if turned:
         yield "turned", f"{len(turned):,} by their EXIF orientation: {_few(turned)}"
+    profiles = _named(findings.used, lambda item: item.profile)
+    if profiles:
+        yield (
+            "profiles",
+            f"{len(profiles):,} with a colour profile, which is ignored: values are taken as they are ({_few(profiles)})",
+        )
     if animated:
         yield "animated", f"{len(animated):,}, the first frame is used: {_few(animated)}"
     groups = duplicates(findings.used)
@@ -81,7 +87,7 @@ def _warnings(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[s
     if deep and len(deep) < len(facts):
         yield (
             f"{len(deep):,} of {len(facts):,} pictures have more than 8 bits per channel, the others have 8 ({_few(deep)}): "
-            "each is scaled by its own depth"
+            "each is scaled by its own depth to 8 bits"
         )
     tops = [item.high for item in facts if item.bits == 16]
     if tops and not findings.ranged and max(tops) < DARK * 65535:
@@ -112,6 +118,7 @@ def _tree(findings: Findings) -> dict[str, Any]:
         "bits": {str(bits): count for bits, count in Counter(item.bits for item in facts).most_common()},
         "alpha": dict(Counter(item.alpha for item in facts).most_common()),
         "turned": _named(used, lambda item: item.orientation > 1),
+        "profiles": _named(used, lambda item: item.profile),
         "animated": _named(used, lambda item: item.animated),
         "deep": {printable(name): [item.low, item.high] for name, item in _pairs(used) if item.bits > 8},
         "bars": {"mean_share": float(np.mean([item.bars for item in facts])) if facts else 0.0},

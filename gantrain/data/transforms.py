@@ -45,8 +45,9 @@ class RangeTransform:
         count = max(1, CACHED_VALUES // max(1, values[0].size))
         for start in range(0, len(values), count):
             part = values[start : start + count].astype(np.float32)
-            unbounded = self.source is None or self.target is None
-            seen[start : start + count] = part if unbounded else _affine(part, self.source, self.target)
+            if self.source is not None and self.target is not None:
+                part = _affine(part, self.source, self.target)
+            seen[start : start + count] = part
         return seen
 
     def inverse(self, values: np.ndarray) -> np.ndarray:
