@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 from gantrain.data.opening import PILLOW_FORMATS, Unusable
+from gantrain.data.words import counted
 from gantrain.interfaces import Range
 
 OTHER_ORDER = {"B": "L", "L": "B", "N": "B" if np.little_endian else "L"}
@@ -115,7 +116,7 @@ def check_range(values: np.ndarray, value_range: Range) -> None:
     """Raises Unusable for values that are not finite, or outside the range."""
     bad = values.size - int(np.isfinite(values).sum())
     if bad:
-        raise Unusable(f"holds {bad:,} values that are not finite (NaN or infinite); clean it, or remove it")
+        raise Unusable(f"holds {counted(bad, 'value')} not finite (NaN or infinite); clean it, or remove it")
     outside = float(((values < value_range[0]) | (values > value_range[1])).mean())
     if outside:
         raise Unusable(

@@ -19,6 +19,7 @@ from gantrain.data.report import Report
 from gantrain.data.scan import printable
 from gantrain.data.survey import Survey, each, survey
 from gantrain.data.traced import TracedFiles, roads_of
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range
 
@@ -151,7 +152,8 @@ def _cause_in_frame(facts: PictureFacts, frame: Frame) -> str | None:
 def _listed(root: Path, bad: Sequence[tuple[str, str]], total: int) -> str:
     lines = [f"{printable(str(root / name))}: {cause}" for name, cause in bad]
     listed = "\n  ".join(lines[:SHOWN]) + (f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else "")
-    return f"{len(bad):,} of {total:,} pictures cannot be used; replace or remove them, or write on_bad_file: skip:\n  {listed}"
+    share = f"{len(bad):,} of {counted(total, 'picture')}"
+    return f"{share} cannot be used; replace or remove them, or write on_bad_file: skip:\n  {listed}"
 
 
 def _findings(found: scan.Scan, seen: Survey, used: Survey, labels: FolderLabels, frame: Frame) -> folder_report.Findings:

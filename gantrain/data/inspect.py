@@ -15,6 +15,7 @@ from gantrain.data.depth import bits_of
 from gantrain.data.framing import Frame, is_transparent
 from gantrain.data.opening import opened, read
 from gantrain.data.scan import printable
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 
 SMALLEST_BAR = 2  # rows or columns of one value along an edge that count as a bar
@@ -110,7 +111,7 @@ def _extremes(values: np.ndarray | None) -> tuple[float, float]:
         return 0.0, 0.0
     finite = values[np.isfinite(values)]
     if finite.size < values.size:
-        raise decode.Unusable(f"holds {values.size - finite.size:,} values that are not finite (NaN or infinite)")
+        raise decode.Unusable(f"holds {counted(values.size - finite.size, 'value')} not finite (NaN or infinite)")
     return float(finite.min()), float(finite.max())
 
 

@@ -42,7 +42,6 @@ def batches(
     else:
         fetched, forward = _fetched(source, indices, batch_axis(data)), transform.forward
     beside = {name: _on_cpu(array) for name, array in _beside(source, with_labels).items()}
->>>>>>> main
 
     def finish(element: Element) -> Element:
         values = element["values"]

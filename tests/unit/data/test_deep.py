@@ -63,7 +63,7 @@ def test_a_mixed_folder_becomes_8_bits_each_by_its_own_depth_with_a_warning(tmp_
     assert (deep == np.rint(values / 257)).all()
     assert (plain == values >> 8).all()
     assert (
-        "1 of 2 pictures have more than 8 bits per channel, the others have 8 (deep.png): each is scaled"
+        "more than 8 bits per channel in 1 of 2 pictures, the others have 8 (deep.png): each is scaled"
         in source.report.warnings[0]
     )
 
