@@ -200,7 +200,7 @@ class Reference:
 
     def judge(self, x, labels, move):
         """Logits, and class logits or None."""
-        table = self.values.get("discriminator/classes/table")
+        table = self.values.get("discriminator/classes/table/kernel")
         beside = table is not None and table.shape[1] == 64
         if beside:  # one more channel: every second number
             x = tf.reshape(tf.stack([x, tf.gather(table, labels)], axis=2), [-1, 128])
@@ -222,7 +222,7 @@ class Reference:
 
     def generate(self):
         x = tf.constant(Draws.latent, tf.float64)
-        table = self.values.get("generator/classes/table")
+        table = self.values.get("generator/classes/table/kernel")
         if table is not None:
             x = tf.concat([x, tf.gather(table, LABELS["fake"])], axis=1)
         x = tf.maximum(self.linear(x, "generator/hidden1", "dense", False), 0)
