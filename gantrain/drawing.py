@@ -19,6 +19,7 @@ from gantrain.pictures import Pictures
 from gantrain.rundir.files import os_errors_explained, write_atomically
 from gantrain.rundir.grid import best_layout, write_png
 from gantrain.spec.model import Spec
+from gantrain.spec.tasks import AnySpec
 
 SUFFIXES = {"grid": ".png", "images": "", "npz": ".npz", "csv": ".csv"}  # form -> end of the file's name; images: a directory
 WEIGHTS = {"ema": "ema", "raw": "generator"}  # word on the command line -> role in the state
@@ -40,7 +41,9 @@ class Wish:
 class Drawing:
     """Draws from one checkpoint, which carries its spec and the facts of its data: nothing structural is asked of the user."""
 
-    def __init__(self, path: Path, spec: Spec, wish: Wish) -> None:
+    def __init__(self, path: Path, spec: AnySpec, wish: Wish) -> None:
+        if not isinstance(spec, Spec):
+            raise UsageError(f"sample is for generators, this is a checkpoint of task {spec.task}: use gantrain predict")
         self._path = path
         self._spec = spec
         self._wish = wish

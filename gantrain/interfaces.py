@@ -1,5 +1,7 @@
 """What each component is: its settings, the facts it declares, and what its builder returns. A newcomer's one page.
 
+Those of task `history` alone are in history_interfaces.py.
+
 Nothing here imports TensorFlow: settings and facts are judged by `validate-config` before a net exists. Shapes are in brackets:
 B batch, Z latent size, H height, W width, C channels (or classes, where said).
 """
@@ -244,6 +246,8 @@ class SourceFacts:
     notes: tuple[str, ...] = field(default=())  # such as "counted 50,000 names and stopped"
     bounded: bool | None = None  # whether values have a known range (pictures do, measured vectors do not)
     class_names: tuple[str, ...] = ()  # where they are known
+    target_size: int | None = None  # numbers of the target that belongs to each example; None also: no targets
+    longest_sequence: int | None = None  # most examples in a row that are of one sequence
 
 
 class SourceSettings(Settings):
@@ -257,8 +261,8 @@ class SourceSettings(Settings):
 class Source(Protocol):
     """Examples by index. `load` returns [n,*shape], uint8 or float32, always the same values for the same index.
 
-    A source may also have `report` (data/report.py: what was found when the data was opened; `fit` shows and keeps it) and
-    `table` (data/table.py: the way back from vectors to columns).
+    A source may also have `report` (data/report.py: what was found when the data was opened; `fit` shows and keeps it), `table`
+    (data/table.py: the way back from vectors to columns), and `pairing` (data/pairing.py: targets and sequences).
     """
 
     shape: tuple[int, ...]  # (H, W, C) or (D,)

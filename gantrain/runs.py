@@ -19,7 +19,7 @@ import tensorflow as tf
 from gantrain import checkpoint
 from gantrain.data.report import report_of
 from gantrain.errors import DivergedError, GantrainError, InterruptedRun, RunError
-from gantrain.experiment import Experiment
+from gantrain.experiment import AnyExperiment
 from gantrain.interfaces import Source
 from gantrain.manifest import DataFacts
 from gantrain.rundir.directory import RunDirectory
@@ -74,7 +74,7 @@ def check_data(run: RunDirectory, data: DataFacts) -> None:
         raise RunError(f"the data changed since {run.path} was started (its fingerprint differs); restore it, or start a new run")
 
 
-def resume(run: RunDirectory, experiment: Experiment, warn: Callable[[str], None]) -> int | None:
+def resume(run: RunDirectory, experiment: AnyExperiment, warn: Callable[[str], None]) -> int | None:
     """Restore the newest good checkpoint and cut the metrics back to it; the step, or None if there is no checkpoint.
 
     Raises RunError if the checkpoint does not fit, or lies beyond the last step of the spec.
@@ -111,7 +111,7 @@ def mark_finished(run: RunDirectory, record: RunRecord) -> None:
         record.ended("finished", "all steps done").save(run.run_json)
 
 
-def load_record(run: RunDirectory, experiment: Experiment, tree: Mapping[str, Any], device: str) -> RunRecord:
+def load_record(run: RunDirectory, experiment: AnyExperiment, tree: Mapping[str, Any], device: str) -> RunRecord:
     """The record of an existing run, or that of a new one."""
     if run.run_json.exists():
         changes = {

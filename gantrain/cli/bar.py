@@ -92,4 +92,6 @@ def describe(means: dict[str, float], images_per_sec: float) -> str:
     """Speed and both losses in a few words."""
     speed = f"{images_per_sec:,.0f} images/s, " if images_per_sec else ""
     skipped = f", skipped: {means['skipped']:.0f}" if means.get("skipped") else ""
-    return f"{speed}loss G {means['loss/generator']:.3f} D {means['loss/discriminator']:.3f}{skipped}"
+    losses = {name.removeprefix("loss/"): value for name, value in means.items() if name.startswith("loss/")}
+    shown = [f"{name[0].upper()} {value:.3f}" if len(losses) > 1 else f"{value:.3f}" for name, value in losses.items()]
+    return f"{speed}loss {' '.join(shown)}{skipped}"

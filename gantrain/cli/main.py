@@ -19,6 +19,7 @@ from gantrain.version import VERSION
 COMMANDS = {
     "fit": ("gantrain.cli.fit", "Train a GAN from a YAML file, or continue a run."),
     "sample": ("gantrain.cli.sample", "Make pictures from a run or a checkpoint."),
+    "predict": ("gantrain.cli.predict", "Outputs and windows of a network of task history."),
     "validate-config": ("gantrain.cli.validate", "Check a YAML file without training; all problems at once."),
     "pack": ("gantrain.cli.pack", "Decode a data source once, into one file that training starts from at once."),
     "list": ("gantrain.cli.listing", "List what a YAML file can name."),

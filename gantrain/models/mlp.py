@@ -10,7 +10,7 @@ import tensorflow as tf
 from gantrain.interfaces import NetContext, Tensor
 from gantrain.models import catalog
 from gantrain.models.blocks import SHIFTING_NORMS, Block, Finish
-from gantrain.models.layers import weights
+from gantrain.models.layers import Dropout, weights
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
 from gantrain.models.spectral import spectral
 
@@ -60,6 +60,40 @@ def build_generator(settings: catalog.MlpGenerator, context: NetContext) -> Gene
 def build_discriminator(settings: catalog.MlpDiscriminator, context: NetContext) -> Discriminator:
     """Builder: every variable exists when it returns."""
     return create_discriminator_variables(MlpDiscriminator(settings, context))
+
+
+class MlpModel(keras.Model):
+    """Dense layers, called as (inputs [B,*shape], training) -> outputs [B,D] float32."""
+
+    def __init__(self, settings: catalog.MlpModel, context: NetContext) -> None:
+        super().__init__(name="model", dtype=context.dtype)
+        self.dropouts = [
+            Dropout(settings.dropout, f"dropout{index + 1}", context.dtype) for index in range(len(settings.units) - 1)
+        ]
+        self.hidden = [_dense(f"hidden{index + 1}", width, settings, context) for index, width in enumerate(settings.units[:-1])]
+        self.out = _dense("out", settings.units[-1], settings, context)
+
+    def call(self, x: Tensor, training: bool = False) -> Tensor:
+        """[B,*shape] -> [B,D]."""
+        x = tf.reshape(x, [-1, math.prod(x.shape[1:])])
+        for layer, dropout in zip(self.hidden, self.dropouts, strict=True):
+            x = dropout(layer(x), training=training)
+        return self.out(x)
+
+
+def build_model(settings: catalog.MlpModel, context: NetContext) -> MlpModel:
+    """Builder: every variable exists when it returns."""
+    model = MlpModel(settings, context)
+    model(tf.zeros([1, *context.shape]))
+    return model
+
+
+def _dense(name: str, width: int, settings: catalog.MlpModel, context: NetContext) -> keras.layers.Dense:
+    """A layer with its activation; that of the outputs is float32."""
+    is_last = name == "out"
+    activation = (settings.last_activation if is_last else None) or settings.activation
+    dtype = "float32" if is_last else context.dtype
+    return keras.layers.Dense(width, activation, kernel_initializer=weights(settings.initial_std), name=name, dtype=dtype)
 
 
 def _block(index: int, settings: catalog.MlpGenerator | catalog.MlpDiscriminator, finish: Finish) -> Block:

@@ -42,6 +42,11 @@ class Data(Settings):
     epoch_end: Literal["continue", "partial", "drop"] = "continue"  # continue: batches run across epochs
     augment: Augment = Augment()
 
+    @property
+    def sequential(self) -> bool:
+        """Whether examples come in their own order, epoch after epoch."""
+        return False
+
     @field_validator("range")
     @classmethod
     def _check_range(cls, value: Range | None) -> Range | None:
@@ -127,7 +132,7 @@ class Spec(Settings):
 
     name: Annotated[str, Field(pattern=NAME, max_length=100, description=NAME_WORDS)]  # default: the file's stem
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    task: Literal["gan"] = "gan"
+    task: Literal["gan", "history"] = "gan"  # `history` has a spec of its own, spec/history.py; spec/tasks.py picks
     plugins: tuple[str, ...] = ()  # ./file.py or installed module that registers more components
     ignore: tuple[str, ...] = ()  # names of rules to silence: warnings only
     data: Data
@@ -140,7 +145,12 @@ class Spec(Settings):
     replay: Replay | None = None  # null: only the fakes of this step
     output: Output = Output()
 
+    @property
+    def batches_per_step(self) -> int:
+        """One for each discriminator update."""
+        return self.training.discriminator_steps
 
-def to_tree(spec: Spec) -> dict[str, Any]:
+
+def to_tree(spec: Settings) -> dict[str, Any]:
     """The resolved spec as plain mappings, lists and scalars, every default written out."""
     return spec.model_dump(mode="json")

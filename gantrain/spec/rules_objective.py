@@ -11,7 +11,8 @@ from gantrain.registry import row_of
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Spec
 from gantrain.spec.problems import SpecPath
-from gantrain.spec.rule import Said, rule
+from gantrain.spec.rule import ALL, Said, rule
+from gantrain.spec.tasks import AnySpec
 
 
 def _penalties(spec: Spec) -> Iterator[tuple[SpecPath, str, PenaltySettings]]:
@@ -107,12 +108,12 @@ def replay_exceeds_run(spec: Spec, facts: SourceFacts) -> Said:
         yield ("replay", "size"), f"a history of {spec.replay.size} is not full before the run ends, after {fakes} fakes"
 
 
-@rule("schedule-mismatch", "note")
-def schedule_mismatch(spec: Spec, facts: SourceFacts) -> Said:
+@rule("schedule-mismatch", "note", ALL)
+def schedule_mismatch(spec: AnySpec, facts: SourceFacts) -> Said:
     """A learning rate that is still on its way when the run ends."""
     steps = known_steps(spec, facts.length)
-    images = (steps or 0) * spec.data.batch_size * spec.training.discriminator_steps
-    for role in ("generator", "discriminator"):
+    images = (steps or 0) * spec.data.batch_size * spec.batches_per_step
+    for role in type(spec.optimizers).model_fields:
         schedule = getattr(spec.optimizers, role).learning_rate
         wanted = getattr(schedule, "images", 0) if isinstance(schedule, ScheduleSettings) else 0
         if steps and wanted > images:
@@ -122,8 +123,8 @@ def schedule_mismatch(spec: Spec, facts: SourceFacts) -> Said:
             )
 
 
-@rule("evaluation-unavailable", "error")
-def evaluation_unavailable(spec: Spec, facts: SourceFacts) -> Said:
+@rule("evaluation-unavailable", "error", ALL)
+def evaluation_unavailable(spec: AnySpec, facts: SourceFacts) -> Said:
     """Scores that this data has not."""
     if spec.output.evaluate_every is not None and row_of(spec.data.source).name != "gaussian_mixture":
         yield (

@@ -66,19 +66,19 @@ def _update(spec: Spec, net: Net, progress: Progress) -> Update:
         net.role,
         net.trainable,
         registry.build(settings, net.trainable),
-        _rate(spec, settings.learning_rate, progress),
+        rate_of(settings.learning_rate, spec.data.batch_size * spec.training.discriminator_steps, progress),
         spec.training.clip_norm,
         tuple(registry.build(item) for item in constraints),
         LossScale() if spec.training.precision == "mixed_float16" else None,
     )
 
 
-def _rate(spec: Spec, settings: float | ScheduleSettings, progress: Progress) -> float | Callable[[], Tensor]:
+def rate_of(settings: float | ScheduleSettings, images_per_step: int, progress: Progress) -> float | Callable[[], Tensor]:
     """A number as it is; a schedule as a function of the images seen before the current step."""
     if not isinstance(settings, ScheduleSettings):
         return settings
-    schedule, images = registry.build(settings), spec.data.batch_size * spec.training.discriminator_steps
-    return lambda: schedule(tf.cast(progress.step.read_value() * images, tf.float32))
+    schedule = registry.build(settings)
+    return lambda: schedule(tf.cast(progress.step.read_value() * images_per_step, tf.float32))
 
 
 def make_step(spec: Spec, source: Source, nets: tuple[Net, Net], parts: Parts, draws: Draws) -> GanStep:
@@ -140,11 +140,14 @@ def state_of(nets: list[Net], parts: Parts) -> dict[str, tf.Variable]:
     for net in nets:
         state |= net.variables
     for update in parts.updates:
-        # slots are keyed by their variable: optimizer.generator/stage1/conv/kernel/m
-        state |= {f"optimizer.{_with_role(update.role, key)}": slot for key, slot in update.optimizer.variables.items()}
-        if update.loss_scale is not None:
-            state |= prefixed(f"loss_scale.{update.role}", update.loss_scale.variables)
+        state |= slots_of(update)
     return state
+
+
+def slots_of(update: Update) -> dict[str, tf.Variable]:
+    """What an update has of its own; slots are keyed by their variable: optimizer.generator/stage1/conv/kernel/m."""
+    slots = {f"optimizer.{_with_role(update.role, key)}": slot for key, slot in update.optimizer.variables.items()}
+    return slots if update.loss_scale is None else slots | prefixed(f"loss_scale.{update.role}", update.loss_scale.variables)
 
 
 def _with_role(role: str, key: str) -> str:

@@ -145,7 +145,7 @@ def test_labels_that_do_not_fit_are_refused(labels: np.ndarray, message: str, tm
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, r"holds 2 arrays besides the labels \(x, y\); name one with data.source.key"),
+        ({}, r"holds 2 arrays besides those that are named \(x, y\); name one with data.source.key"),
         ({"key": "z"}, r"has no array named 'z'; it holds x, y"),
         ({"key": "x", "labels_key": "z"}, r"has no array named 'z'"),
     ],

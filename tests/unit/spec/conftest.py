@@ -27,6 +27,13 @@ BASES: dict[str, dict[str, Any]] = {
         "latent": {"size": 2},
         "training": {"steps": 2000},
     },
+    "windows": {
+        "name": "windows",
+        "task": "history",
+        "data": {"source": {"name": "window_teacher"}, "order": "sequential"},
+        "model": {"name": "mlp", "units": [32]},
+        "training": {"steps": 2000},
+    },
 }
 
 
