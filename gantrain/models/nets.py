@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -98,13 +99,14 @@ class ClassVectors(keras.layers.Layer):
     """A learnt vector per class: labels [B] -> [B,size]."""
 
     def __init__(self, context: NetContext, size: int, initializer: keras.Initializer, is_spectral: bool = False) -> None:
-        """`is_spectral`: the table [num_classes,size] is divided by its largest singular value, as in the code of Miyato and Koyama.
+        """`is_spectral`: the table [num_classes,size] is divided by its largest singular value, as Miyato and Koyama do.
 
         Raises UsageError for data without labels.
         """
         super().__init__(name="classes", dtype=context.dtype)
         self.num_classes, self.is_spectral = require_classes(context), is_spectral
-        table = keras.layers.Dense(size, use_bias=False, kernel_initializer=initializer, name="table", dtype=context.dtype)
+        kernel: Any = initializer  # the type of Dense's argument allows names only
+        table = keras.layers.Dense(size, use_bias=False, kernel_initializer=kernel, name="table", dtype=context.dtype)
         self.table = spectral(table, is_spectral, context.dtype)
 
     def call(self, labels: Tensor, training: bool = False) -> Tensor:
