@@ -1,6 +1,6 @@
 """What each component is: its settings, the facts it declares, and what its builder returns. A newcomer's one page.
 
-Those of task `history` alone are in history_interfaces.py.
+Those of the tasks `aae` and `history` alone are in aae_interfaces.py and history_interfaces.py.
 
 Nothing here imports TensorFlow: settings and facts are judged by `validate-config` before a net exists. Shapes are in brackets:
 B batch, Z latent size, H height, W width, C channels (or classes, where said).
@@ -111,8 +111,17 @@ class DiscriminatorOutput(NamedTuple):
 class PriorSettings(Settings):
     """Law of the latents. Builder: (settings) -> function (count, size, key) -> latents [count,size] float32.
 
-    `key` is an int64 tensor [2]; equal keys give equal latents (philox), on every device.
+    `key` is an int64 tensor [2]; equal keys give equal latents (philox), on every device. A law by label takes one more
+    argument: labels [count] int64.
     """
+
+    def uses_labels(self) -> bool:
+        """Whether the law depends on the label."""
+        return False
+
+    def fits(self, size: int) -> str | None:  # noqa: ARG002  most laws have any size
+        """None if latents of `size` numbers can have this law, else the reason and what to write."""
+        return None
 
 
 # ---------------------------------------------------------------- objectives
@@ -173,7 +182,9 @@ class PenaltyContext:
     """`critic` (x [B,*shape]) -> logits [B] in float32; `key` int64 [2] for random draws of this step.
 
     `fake_critic` is the critic with the labels of the fakes (None: as `critic`). `scale` is what sums of logits are multiplied
-    with before they are differentiated, and gradients divided by, so that float16 does not lose small ones.
+    with before they are differentiated, and gradients divided by, so that float16 does not lose small ones. `real_slope` and
+    `fake_slope` () -> gradient of the logits of `real_output` and `fake_output` by their examples, [B,*shape] float32, without
+    another forward; None where it must be computed by the critic.
     """
 
     critic: Callable[[Tensor], Tensor]
@@ -187,6 +198,8 @@ class PenaltyContext:
     scale: Tensor = 1.0
     part: Tensor = 0  # this is the part-th of `parts` equal micro-batches (over all replicas): random draws are made for all
     parts: int = 1
+    real_slope: Callable[[], Tensor] | None = None
+    fake_slope: Callable[[], Tensor] | None = None
 
 
 class RegulariserSettings(Settings):

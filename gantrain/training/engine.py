@@ -16,7 +16,10 @@ from gantrain.training.progress import Progress
 class Step(Protocol):
     """A step of any task: graph code, called in replica context. `suspects`: what `StepResult.blamed` points into."""
 
-    facts: tuple[str, ...]
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Names of the numbers it reports."""
+        ...
 
     @property
     def suspects(self) -> list[str]:
