@@ -49,6 +49,7 @@ class Parts:
 
 def make_parts(spec: Spec, data: DataFacts, nets: tuple[Net, Net]) -> Parts:
     """Optimizers, penalties, history and health of a spec. Raises UsageError."""
+    require_jit_possible(spec.training.jit)
     boundary, data_range = spec.objective.loss.boundary(), data.network_range
     watch = None if spec.training.health == "off" else Watch(boundary, data_range)
     health = None if spec.training.health == "off" else Health(boundary is not None)
@@ -69,6 +70,12 @@ def require_one_replica(stateful: list[str]) -> None:
             f"{', '.join(stateful)}: its state depends on the whole batch, which {replicas()} replicas share out; "
             "train on one device, or leave it out"
         )
+
+
+def require_jit_possible(jit: bool) -> None:
+    """Raises UsageError where the step sums over replicas: XLA compiles no such exchange on every device."""
+    if jit and replicas() > 1:
+        raise UsageError(f"training.jit: a step on {replicas()} replicas cannot be compiled as a whole; write jit: false")
 
 
 def _update(spec: Spec, net: Net, progress: Progress) -> Update:

@@ -26,3 +26,11 @@ def test_a_state_that_replicas_would_each_move_is_refused_by_name(monkeypatch, s
     with pytest.raises(UsageError, match=rf"^{', '.join(stateful)}: its state depends on the whole batch, which 2 replicas"):
         assembly.require_one_replica(stateful)
     assembly.require_one_replica([])
+
+
+def test_a_step_on_replicas_is_not_compiled_by_xla(monkeypatch):
+    assembly.require_jit_possible(True)
+    monkeypatch.setattr(assembly, "replicas", lambda: 2)
+    assembly.require_jit_possible(False)
+    with pytest.raises(UsageError, match=r"^training.jit: a step on 2 replicas"):
+        assembly.require_jit_possible(True)
