@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from gantrain import registry
+from gantrain.aae_experiment import AaeExperiment, build_aae
 from gantrain.data.pipeline import Order, batches
 from gantrain.data.source_facts import facts_of
 from gantrain.data.transforms import RangeTransform
@@ -22,7 +23,8 @@ from gantrain.keys import short_seed
 from gantrain.manifest import DataFacts
 from gantrain.pictures import Pictures
 from gantrain.registry import row_of
-from gantrain.sampling import Sampler
+from gantrain.sampling import BLOCK, Sampler
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import total_steps
 from gantrain.spec.history import HistorySpec
 from gantrain.spec.model import Spec
@@ -99,11 +101,11 @@ class Experiment:
         """What to do with a finished run."""
         return f"draw from it: gantrain sample {run}"
 
-    def picture(self, pictures: Pictures) -> np.ndarray | None:
-        """The fixed latents, drawn now, uint8 [H,W,c]; None for data that has no picture."""
+    def drawings(self, pictures: Pictures) -> dict[str, np.ndarray]:
+        """Pictures to write now, by the end of their names, uint8 [H,W,c]: the fixed latents; {} for data that has no picture."""
         if not pictures.drawable:
-            return None
-        return pictures.picture(self.sampler.draw(self.spec.seed, self.spec.output.sample_count))
+            return {}
+        return {"": pictures.picture(self.sampler.draw(self.spec.seed, self.spec.output.sample_count))}
 
 
 def _size(spec: Spec, net: Net) -> str:
@@ -111,7 +113,7 @@ def _size(spec: Spec, net: Net) -> str:
     return f"{row_of(getattr(spec, net.role)).name} {count:,} parameters"
 
 
-AnyExperiment: TypeAlias = Experiment | HistoryExperiment
+AnyExperiment: TypeAlias = Experiment | AaeExperiment | HistoryExperiment
 
 
 def open_source(spec: AnySpec, base_dir: Path) -> tuple[Source, SourceFacts]:
@@ -122,6 +124,8 @@ def open_source(spec: AnySpec, base_dir: Path) -> tuple[Source, SourceFacts]:
 
 def build_any(spec: AnySpec, source: Source) -> AnyExperiment:
     """The experiment of a spec's task. Raises UsageError."""
+    if isinstance(spec, AaeSpec):
+        return build_aae(spec, source)
     return build_history(spec, source) if isinstance(spec, HistorySpec) else build(spec, source)
 
 
@@ -137,7 +141,7 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
         average = build_net(spec, "generator", data_facts, role="ema") if spec.training.ema else None
         own_parameters([*nets])
         check_outputs(*nets, data_facts.shape, spec.latent.size, num_classes)
-        check_plugins(spec, nets[1], data_facts.shape, num_classes)
+        check_plugins(spec.objective, (spec.latent.distribution, spec.latent.size), nets[1], data_facts.shape, num_classes)
         draws = Draws(registry.build(spec.latent.distribution), spec.latent.size, spec.seed, attempt)
         parts = make_parts(spec, data_facts, nets)
         step = make_step(spec, source, nets, parts, draws)
@@ -177,12 +181,11 @@ def _num_classes(spec: Spec, data: DataFacts) -> int | None:
     return (len(data.class_names) or None) if labels_used(spec) else None
 
 
-def build_sampler(spec: Spec, generator: keras.Model, data: DataFacts, batch_size: int | None = None) -> Sampler:
+def build_sampler(spec: Spec, generator: keras.Model, data: DataFacts, batch_size: int = BLOCK) -> Sampler:
     """Draws pictures from a generator of this spec."""
     num_classes = len(data.class_names) if spec.generator.uses_labels() else None
     prior = registry.build(spec.latent.distribution)
-    sizes = {} if batch_size is None else {"batch_size": batch_size}
-    return Sampler(generator, prior, spec.latent.size, num_classes, **sizes)
+    return Sampler(generator, prior, spec.latent.size, num_classes, batch_size)
 
 
 def watch_over(experiment: AnyExperiment, events: RunEvents, warn: Callable[[str], None]) -> Watchman:

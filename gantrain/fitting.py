@@ -144,9 +144,8 @@ class Fitting:
         experiment, pictures = self._experiment, self._pictures()
 
         def draw(stem: str) -> None:
-            picture = experiment.picture(pictures)
-            if picture is not None:
-                write_png(run.samples / f"{stem}.png", picture)
+            for end, picture in experiment.drawings(pictures).items():
+                write_png(run.samples / f"{stem}{end}.png", picture)
 
         return RunEvents(
             run=run,

@@ -75,14 +75,14 @@ class HistoryExperiment:
         """What to do with a finished run."""
         return f"predict with it: gantrain predict {run} INPUTS"
 
-    def picture(self, pictures: Pictures) -> np.ndarray:
+    def drawings(self, pictures: Pictures) -> dict[str, np.ndarray]:
         """Z of the first examples of the data, a row each, uint8 [H,W,1]."""
         del pictures
         indices = np.arange(min(self.spec.output.sample_count, self.source.length))
         pairing = pairing_of(self.source)
         sequences = None if pairing is None or pairing.sequences is None else pairing.sequences[indices]
         inputs = self.transform.forward(tf.constant(self.source.load(indices))).numpy()
-        return as_picture(self.predictor.predict(inputs, sequences).z)
+        return {"": as_picture(self.predictor.predict(inputs, sequences).z)}
 
 
 def build_history(spec: HistorySpec, source: Source) -> HistoryExperiment:

@@ -1,6 +1,6 @@
 """What each component is: its settings, the facts it declares, and what its builder returns. A newcomer's one page.
 
-Those of task `history` alone are in history_interfaces.py.
+Those of the tasks `aae` and `history` alone are in aae_interfaces.py and history_interfaces.py.
 
 Nothing here imports TensorFlow: settings and facts are judged by `validate-config` before a net exists. Shapes are in brackets:
 B batch, Z latent size, H height, W width, C channels (or classes, where said).
@@ -111,8 +111,17 @@ class DiscriminatorOutput(NamedTuple):
 class PriorSettings(Settings):
     """Law of the latents. Builder: (settings) -> function (count, size, key) -> latents [count,size] float32.
 
-    `key` is an int64 tensor [2]; equal keys give equal latents (philox), on every device.
+    `key` is an int64 tensor [2]; equal keys give equal latents (philox), on every device. A law by label takes one more
+    argument: labels [count] int64.
     """
+
+    def uses_labels(self) -> bool:
+        """Whether the law depends on the label."""
+        return False
+
+    def fits(self, size: int) -> str | None:  # noqa: ARG002  most laws have any size
+        """None if latents of `size` numbers can have this law, else the reason and what to write."""
+        return None
 
 
 # ---------------------------------------------------------------- objectives

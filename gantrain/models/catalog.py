@@ -8,9 +8,11 @@ from pydantic import Field, model_validator
 
 from gantrain.history_interfaces import ModelSettings
 from gantrain.interfaces import DiscriminatorSettings, GeneratorSettings, PriorSettings, Range
+from gantrain.models import encoder_catalog, prior_catalog
 from gantrain.models.sizes import why_no_attention, why_not
 from gantrain.registry import register
 
+MORE_MODELS = (encoder_catalog, prior_catalog)  # they register themselves when this is imported
 Positive = Annotated[int, Field(ge=1)]
 Slope = Annotated[float, Field(ge=0, lt=1)]
 Rate = Annotated[float, Field(ge=0, lt=1)]

@@ -10,6 +10,7 @@ import tensorflow as tf
 from gantrain.interfaces import NetContext, Tensor
 from gantrain.models import catalog
 from gantrain.models.blocks import SHIFTING_NORMS, Block, Finish
+from gantrain.models.encoder_catalog import MlpEncoder
 from gantrain.models.layers import Dropout, weights
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
 from gantrain.models.spectral import spectral
@@ -20,8 +21,7 @@ class MlpGenerator(Generator):
 
     def __init__(self, settings: catalog.MlpGenerator, context: NetContext) -> None:
         super().__init__(settings, context)
-        finish = _finish(settings, settings.norm, 0.0, context)
-        self.hidden = [_block(index, settings, finish) for index in range(len(settings.units))]
+        self.hidden = dense_blocks(settings, [settings.norm] * len(settings.units), 0.0, context)
         kernel = weights(settings.initial_std)
         self.out = keras.layers.Dense(math.prod(context.shape), kernel_initializer=kernel, name="out", dtype="float32")
 
@@ -40,9 +40,7 @@ class MlpDiscriminator(Discriminator):
         super().__init__(settings, context, settings.units[-1])
         first = settings.norm if settings.norm == "spectral_norm" else "none"
         norms = [first, *[settings.norm] * (len(settings.units) - 1)]
-        self.hidden = [
-            _block(index, settings, _finish(settings, norm, settings.dropout, context)) for index, norm in enumerate(norms)
-        ]
+        self.hidden = dense_blocks(settings, norms, settings.dropout, context)
 
     def extract(self, x: Tensor, training: bool) -> Tensor:
         """[B,*shape] -> [B, last width]."""
@@ -96,7 +94,15 @@ def _dense(name: str, width: int, settings: catalog.MlpModel, context: NetContex
     return keras.layers.Dense(width, activation, kernel_initializer=weights(settings.initial_std), name=name, dtype=dtype)
 
 
-def _block(index: int, settings: catalog.MlpGenerator | catalog.MlpDiscriminator, finish: Finish) -> Block:
+Layered = catalog.MlpGenerator | catalog.MlpDiscriminator | MlpEncoder
+
+
+def dense_blocks(settings: Layered, norms: list[str], dropout: float, context: NetContext) -> list[Block]:
+    """The hidden layers, each with its norm."""
+    return [_block(index, settings, _finish(settings, norm, dropout, context)) for index, norm in enumerate(norms)]
+
+
+def _block(index: int, settings: Layered, finish: Finish) -> Block:
     kernel = weights(settings.initial_std)
     dense = keras.layers.Dense(
         settings.units[index],
@@ -108,5 +114,5 @@ def _block(index: int, settings: catalog.MlpGenerator | catalog.MlpDiscriminator
     return Block(f"hidden{index + 1}", spectral(dense, finish.norm == "spectral_norm", finish.dtype), finish)
 
 
-def _finish(settings: catalog.MlpGenerator | catalog.MlpDiscriminator, norm: str, dropout: float, context: NetContext) -> Finish:
+def _finish(settings: Layered, norm: str, dropout: float, context: NetContext) -> Finish:
     return Finish(norm, settings.norm_momentum, settings.initial_std, settings.negative_slope, dropout, context.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -104,7 +105,8 @@ class ClassVectors(keras.layers.Layer):
         """
         super().__init__(name="classes", dtype=context.dtype)
         self.num_classes, self.is_spectral = require_classes(context), is_spectral
-        table = keras.layers.Dense(size, use_bias=False, kernel_initializer=initializer, name="table", dtype=context.dtype)
+        kernel: Any = initializer  # the type of Dense's argument allows names only
+        table = keras.layers.Dense(size, use_bias=False, kernel_initializer=kernel, name="table", dtype=context.dtype)
         self.table = spectral(table, is_spectral, context.dtype)
 
     def call(self, labels: Tensor, training: bool = False) -> Tensor:

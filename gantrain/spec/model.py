@@ -11,6 +11,7 @@ from gantrain.interfaces import (
     DiscriminatorSettings,
     GeneratorSettings,
     LossSettings,
+    NetSettings,
     OptimizerSettings,
     PenaltySettings,
     PriorSettings,
@@ -132,7 +133,7 @@ class Spec(Settings):
 
     name: Annotated[str, Field(pattern=NAME, max_length=100, description=NAME_WORDS)]  # default: the file's stem
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    task: Literal["gan", "history"] = "gan"  # `history` has a spec of its own, spec/history.py; spec/tasks.py picks
+    task: Literal["gan", "aae", "history"] = "gan"  # the others have specs of their own, spec/aae.py, spec/history.py
     plugins: tuple[str, ...] = ()  # ./file.py or installed module that registers more components
     ignore: tuple[str, ...] = ()  # names of rules to silence: warnings only
     data: Data
@@ -149,6 +150,16 @@ class Spec(Settings):
     def batches_per_step(self) -> int:
         """One for each discriminator update."""
         return self.training.discriminator_steps
+
+    @property
+    def nets(self) -> dict[str, NetSettings]:
+        """By role."""
+        return {"generator": self.generator, "discriminator": self.discriminator}
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether either net reads labels."""
+        return any(net.uses_labels() for net in self.nets.values())
 
 
 def to_tree(spec: Settings) -> dict[str, Any]:

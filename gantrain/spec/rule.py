@@ -26,7 +26,8 @@ class Rule:
     tasks: tuple[str, ...]
 
 
-GAN, HISTORY, ALL = ("gan",), ("history",), tuple(SPECS)
+GAN, AAE, HISTORY, ALL = ("gan",), ("aae",), ("history",), tuple(SPECS)
+GAMES = (*GAN, *AAE)  # tasks with a discriminator
 RULES: dict[str, Rule] = {}
 
 

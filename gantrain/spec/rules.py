@@ -6,13 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gantrain.interfaces import SourceFacts
-from gantrain.spec import rules_data, rules_history, rules_nets, rules_objective, rules_training
+from gantrain.spec import rules_aae, rules_data, rules_history, rules_nets, rules_objective, rules_training
 from gantrain.spec.problems import PARSE_RULES, Severity, SpecPath
 from gantrain.spec.rule import RULES, UNKNOWN, Rule
 from gantrain.spec.tasks import AnySpec
 from gantrain.spec.words import did_you_mean
 
-SUBJECTS = (rules_data, rules_nets, rules_training, rules_objective, rules_history)  # importing a file registers its rules
+SUBJECTS = (
+    rules_data,
+    rules_nets,
+    rules_training,
+    rules_objective,
+    rules_aae,
+    rules_history,
+)  # importing a file registers its rules
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from gantrain.interfaces import SourceFacts
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Spec
-from gantrain.spec.rule import ALL, Said, rule
+from gantrain.spec.rule import ALL, GAMES, Said, rule
 from gantrain.spec.tasks import AnySpec
 
 FEW_PICTURES = 1000  # below this a GAN without augmentation mostly learns its pictures by heart
@@ -25,8 +26,8 @@ def _is_picture(facts: SourceFacts) -> bool:
     return facts.shape is not None and len(facts.shape) == 3
 
 
-@rule("buffer-too-small", "error")
-def buffer_too_small(spec: Spec, facts: SourceFacts) -> Said:
+@rule("buffer-too-small", "error", GAMES)
+def buffer_too_small(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A buffer that leaves the order of the files in the data."""
     buffer = spec.data.shuffle_buffer
     if facts.length is None or buffer == "full" or buffer >= smallest_buffer(facts.length):
@@ -58,12 +59,12 @@ def zero_steps(spec: AnySpec, facts: SourceFacts) -> Said:
         yield ("training", "epochs"), message
 
 
-@rule("labels-missing", "error")
-def labels_missing(spec: Spec, facts: SourceFacts) -> Said:
+@rule("labels-missing", "error", GAMES)
+def labels_missing(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A conditional net without classes."""
     if facts.shape is None or facts.num_classes is not None:
         return
-    for role, net in (("generator", spec.generator), ("discriminator", spec.discriminator)):
+    for role, net in spec.nets.items():
         if net.uses_labels():
             yield (
                 (role,),
@@ -74,11 +75,7 @@ def labels_missing(spec: Spec, facts: SourceFacts) -> Said:
 @rule("labels-unused", "note")
 def labels_unused(spec: Spec, facts: SourceFacts) -> Said:
     """Classes that nobody looks at: fine, and worth knowing."""
-    if (
-        _is_picture(facts)
-        and facts.num_classes is not None
-        and not (spec.generator.uses_labels() or spec.discriminator.uses_labels())
-    ):
+    if _is_picture(facts) and facts.num_classes is not None and not spec.uses_labels:
         yield (
             ("data", "source"),
             f"the source has {facts.num_classes} classes, which neither net uses; `conditioning` makes a net use them",
@@ -96,10 +93,10 @@ def labels_half_used(spec: Spec, facts: SourceFacts) -> Said:
     yield (deaf,), f"only the {other} uses labels; give the {deaf} a `conditioning` too, or neither"
 
 
-@rule("single-class", "warning")
-def single_class(spec: Spec, facts: SourceFacts) -> Said:
+@rule("single-class", "warning", GAMES)
+def single_class(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """Labels that say nothing."""
-    if facts.num_classes == 1 and (spec.generator.uses_labels() or spec.discriminator.uses_labels()):
+    if facts.num_classes == 1 and spec.uses_labels:
         yield ("data", "source"), "labels are used, but there is only one class; a conditional net learns nothing from it"
 
 

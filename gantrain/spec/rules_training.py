@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gantrain.interfaces import OptimizerSettings, ScheduleSettings, SourceFacts
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Ema, Spec
 from gantrain.spec.problems import SpecPath
-from gantrain.spec.rule import ALL, Said, rule
+from gantrain.spec.rule import ALL, GAMES, Said, rule
 from gantrain.spec.tasks import AnySpec
 
 INTERVALS = ("log_every", "sample_every", "checkpoint_every", "evaluate_every")
@@ -44,8 +45,8 @@ def partial_jit(spec: AnySpec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("minimax-vanishing", "note")
-def minimax_vanishing(spec: Spec, facts: SourceFacts) -> Said:
+@rule("minimax-vanishing", "note", GAMES)
+def minimax_vanishing(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """The generator of the original minimax game hardly learns from a strong discriminator."""
     if spec.objective.loss.is_saturating():
         yield (

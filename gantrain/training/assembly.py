@@ -13,6 +13,7 @@ from gantrain.errors import UsageError
 from gantrain.interfaces import ScheduleSettings, Source, Tensor
 from gantrain.manifest import DataFacts
 from gantrain.objectives.penalties import WeightedPenalty, build_penalties, build_regulariser, penalty_state, sum_penalties
+from gantrain.spec.model import Objective as ObjectiveSettings
 from gantrain.spec.model import Spec
 from gantrain.state import prefixed
 from gantrain.training.draws import Draws
@@ -102,13 +103,13 @@ def rate_of(settings: float | ScheduleSettings, images_per_step: int, progress: 
 
 def make_step(spec: Spec, source: Source, nets: tuple[Net, Net], parts: Parts, draws: Draws) -> GanStep:
     """The step of the two nets (generator, discriminator)."""
-    judge = Judge(nets[1], parts.updates[1], _objective(spec, parts.penalties), lambda *part: draws.key(*part))
+    judge = Judge(nets[1], parts.updates[1], make_objective(spec.objective, parts.penalties), lambda *part: draws.key(*part))
     maker = FakeMaker(nets[0], draws, _histogram(spec, source))
     return GanStep(maker, judge, parts.updates, spec.training, parts.watch, parts.replay)
 
 
-def _objective(spec: Spec, penalties: tuple[WeightedPenalty, ...]) -> Objective:
-    settings = spec.objective
+def make_objective(settings: ObjectiveSettings, penalties: tuple[WeightedPenalty, ...]) -> Objective:
+    """Losses, and all that is added to the discriminator's."""
     return Objective(
         loss=registry.build(settings.loss),
         generator_reads_real=settings.loss.generator_reads_real(),

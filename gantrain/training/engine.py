@@ -21,7 +21,10 @@ _UNSUPPORTED = re.compile(r"unsupported operations when trying to compile .* on 
 class Step(Protocol):
     """A step of any task: graph code, called in replica context. `suspects`: what `StepResult.blamed` points into."""
 
-    facts: tuple[str, ...]
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Names of the numbers it reports."""
+        ...
 
     @property
     def suspects(self) -> list[str]:

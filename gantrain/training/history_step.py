@@ -24,7 +24,7 @@ class HistoryStep:
     `sequence_of` (batch, number) gives the sequence of each example, [b] int64.
     """
 
-    facts: tuple[str, ...] = FACTS
+    facts = FACTS
 
     def __init__(
         self, model: Net, update: Update, history: History, loss: WindowLoss,

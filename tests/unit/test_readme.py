@@ -35,6 +35,14 @@ def test_the_example_for_own_pictures_lacks_only_the_pictures(tmp_path):
     assert load_spec_text(example, str(tmp_path / "mine.yaml")).warnings == []
 
 
+def test_the_example_of_task_aae_lacks_only_the_pictures(tmp_path):
+    example = next(block for block in blocks("yaml") if "codes.yaml" in block)
+    (tmp_path / "photos").mkdir()
+    for number in range(1000):
+        (tmp_path / "photos" / f"{number}.png").write_bytes(b"only names are looked at")
+    assert load_spec_text(example, str(tmp_path / "codes.yaml")).warnings == []
+
+
 def test_the_example_of_task_history_lacks_only_the_data(tmp_path):
     example = next(block for block in blocks("yaml") if "windows.yaml" in block)
     ids = np.repeat(np.arange(4), 250)

@@ -14,7 +14,7 @@ from gantrain.spec.rules_data import smallest_buffer
 PLAIN = SourceFacts((28, 28, 1), 4000, None)
 UNLABELLED_POINTS = SourceFacts((2,), 10000, None, bounded=False)
 TARGETS = SourceFacts((32,), 1000, None, bounded=False, target_size=1, longest_sequence=1000)
-CLEAN = {"pictures": PLAIN, "points": UNLABELLED_POINTS, "windows": TARGETS}
+CLEAN = {"pictures": PLAIN, "codes": PLAIN, "points": UNLABELLED_POINTS, "windows": TARGETS}
 CASES = load_text((Path(__file__).resolve().parents[2] / "specs" / "rules.yaml").read_text(), "rules.yaml").tree
 
 
