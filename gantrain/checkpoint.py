@@ -29,7 +29,8 @@ _NAME = re.compile(r"step-(\d{8,})")
 def save(folder: Path, step: int, variables: Mapping[str, tf.Variable], spec_yaml: str, data: DataFacts) -> Path:
     """Write `folder/step-NNNNNNNN` and return it. Raises RunError; what was there before is then untouched.
 
-    A directory of that name that is already there (a damaged one that was passed over) is moved aside, not deleted.
+    A directory of that name that is already there is moved aside. A damaged one, which was passed over, stays there; a whole one,
+    which a rollback went back to, is deleted when the new one is on the disk.
     """
     path = folder / f"step-{step:08d}"
     temporary = temporary_sibling(path)
@@ -37,9 +38,11 @@ def save(folder: Path, step: int, variables: Mapping[str, tf.Variable], spec_yam
         try:
             temporary.mkdir()
             _write(temporary, step, variables, spec_yaml, data)
-            _make_room(path)
+            aside = _make_room(path)
             temporary.rename(path)
             sync_folder(folder)
+            if aside is not None and _is_whole(aside):
+                shutil.rmtree(aside)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
@@ -71,14 +74,25 @@ def _facts(path: Path) -> FileFacts:
         return FileFacts(bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def _make_room(path: Path) -> None:
+def _make_room(path: Path) -> Path | None:
+    """Where a directory of that name has gone; None if there was none."""
     number = 0
     aside = path
     while aside.exists():
         number += 1
         aside = path.with_name(f"replaced-{number}-{path.name}")
-    if aside != path:
-        path.rename(aside)
+    if aside == path:
+        return None
+    path.rename(aside)
+    return aside
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        verify(path)
+    except RunError:
+        return False
+    return True
 
 
 def all_checkpoints(folder: Path) -> list[tuple[int, Path]]:

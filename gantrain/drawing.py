@@ -70,6 +70,7 @@ class Drawing:
         """Draw and write; the files, in order. Raises UsageError for a form that this data has not."""
         self._check_form()
         target = self._target(out)
+        self._check_no_mixing(target)
         outputs, labels = self.outputs()
         with os_errors_explained("write", target):
             (target if self._wish.form == "images" else target.parent).mkdir(parents=True, exist_ok=True)
@@ -106,6 +107,21 @@ class Drawing:
         if self._wish.layout is not None and len(data.shape) != 3:
             raise UsageError("--grid: points are drawn in one plane, not in a grid; leave --grid out and use --count")
 
+    def _check_no_mixing(self, target: Path) -> None:
+        """UsageError for a directory with pictures that would stay beside the new ones; the same files again are replaced."""
+        if self._wish.form != "images" or not target.is_dir():
+            return
+        others = sorted({path.name for path in target.glob("*.png")} - {path.name for path in self._image_paths(target)})
+        if others:
+            raise UsageError(
+                f"--out {target}: holds {len(others):,} other PNG ({others[0]}, ...), which the new ones would be mixed with; "
+                "give a new or empty directory"
+            )
+
+    def _image_paths(self, target: Path) -> list[Path]:
+        width = max(5, len(str(self._wish.count - 1)))
+        return [target / f"{index:0{width}d}.png" for index in range(self._wish.count)]
+
     # ---------------------------------------------------------------- the forms
 
     def _grid(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
@@ -119,8 +135,7 @@ class Drawing:
 
     def _images(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
         del labels
-        width = max(5, len(str(len(outputs) - 1)))
-        paths = [target / f"{index:0{width}d}.png" for index in range(len(outputs))]
+        paths = self._image_paths(target)
         for path, image in zip(paths, self._pictures.transform.to_uint8(outputs), strict=True):
             write_png(path, image)
         return paths

@@ -182,7 +182,9 @@ class PenaltyContext:
     """`critic` (x [B,*shape]) -> logits [B] in float32; `key` int64 [2] for random draws of this step.
 
     `fake_critic` is the critic with the labels of the fakes (None: as `critic`). `scale` is what sums of logits are multiplied
-    with before they are differentiated, and gradients divided by, so that float16 does not lose small ones.
+    with before they are differentiated, and gradients divided by, so that float16 does not lose small ones. `real_slope` and
+    `fake_slope` () -> gradient of the logits of `real_output` and `fake_output` by their examples, [B,*shape] float32, without
+    another forward; None where it must be computed by the critic.
     """
 
     critic: Callable[[Tensor], Tensor]
@@ -196,6 +198,8 @@ class PenaltyContext:
     scale: Tensor = 1.0
     part: Tensor = 0  # this is the part-th of `parts` equal micro-batches (over all replicas): random draws are made for all
     parts: int = 1
+    real_slope: Callable[[], Tensor] | None = None
+    fake_slope: Callable[[], Tensor] | None = None
 
 
 class RegulariserSettings(Settings):

@@ -2,8 +2,8 @@
 
     scripts/benchmark.py nets [--quick] [--workloads W1 W2] [--variants naive fit gantrain] [--precision bfloat16] [--json FILE]
 
-Each variant is a process of its own that waits while another one has its turn, so that all see the same machine. PyTorch takes part
-where it can be imported, by this interpreter or the one that --torch-python names; it is never needed.
+Each variant is a process of its own that waits while another one has its turn, so that all see the same machine. PyTorch takes
+part where it can be imported, by this interpreter or the one that --torch-python names; it is never needed.
 """
 
 from __future__ import annotations

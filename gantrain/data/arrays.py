@@ -13,6 +13,7 @@ from gantrain.data.catalog import Arrays as Settings
 from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
 from gantrain.data.pairing import Pairing
 from gantrain.data.report import Report
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range
 
@@ -79,7 +80,7 @@ def _report(source: Arrays, place: str) -> Report:
     """Extremes and labels, and what a discriminator would see at once."""
     least, most = min(float(part.min()) for _, part in _chunks(source)), max(float(part.max()) for _, part in _chunks(source))
     shape = "x".join(map(str, source.shape))
-    line = f"{place}: {source.length:,} examples {shape} of {source.values.dtype}, values from {least:g} to {most:g}"
+    line = f"{place}: {counted(source.length, 'example')} {shape} of {source.values.dtype}, values from {least:g} to {most:g}"
     counts = [] if source.labels is None else np.bincount(source.labels, minlength=len(source.class_names)).tolist()
     tree = {"place": place, "examples": source.length, "lowest": least, "highest": most, "labels": counts}
     return Report((line,), tuple(_doubts(source, counts)), tree)
@@ -126,7 +127,7 @@ def _check_finite(source: Arrays, place: str) -> None:
         bad += int(rows.sum())
     if bad:
         raise DataError(
-            f"{place} holds {bad:,} values that are not finite (NaN or infinite), first in example {first}; clean it first"
+            f"{place} holds {counted(bad, 'value')} not finite (NaN or infinite), first in example {first}; clean it first"
         )
 
 

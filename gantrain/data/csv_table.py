@@ -15,6 +15,7 @@ from gantrain.data.memory import MemorySource
 from gantrain.data.pairing import Pairing, numbered, paired
 from gantrain.data.report import Report
 from gantrain.data.table import Column, Table
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range, SourceFacts
 
@@ -131,7 +132,8 @@ def _numbers(cells: Cells, name: str) -> np.ndarray | None:
     if 2 * len(bad) > len(column) or len(bad) > 1000:
         return None
     raise DataError(
-        f"{cells.place(bad[0], name)}: {column[bad[0]]!r} is no number, as in {len(bad):,} rows; correct it, or omit the column"
+        f"{cells.place(bad[0], name)}: {column[bad[0]]!r} is no number, as in {counted(len(bad), 'row')}; correct it, "
+        "or omit the column"
     )
 
 
@@ -159,7 +161,8 @@ def _check_blanks(cells: Cells, names: Sequence[str]) -> None:
     if blank:
         row, name = min(blank, key=lambda item: item[0])
         raise DataError(
-            f"{cells.place(row, name)} is blank ({len(blank):,} blank cells in all); fill it in, or leave the row or column out"
+            f"{cells.place(row, name)} is blank ({counted(len(blank), 'blank cell')} in all); fill it in, "
+            "or leave the row or column out"
         )
 
 
@@ -168,8 +171,8 @@ def _check_finite(cells: Cells, numbers: dict[str, np.ndarray]) -> None:
     if bad:
         row, name = min(bad, key=lambda item: item[0])
         raise DataError(
-            f"{cells.place(row, name)} is {cells.of(name)[row]} ({len(bad):,} cells are NaN or infinite); correct it, or leave "
-            "the row or column out"
+            f"{cells.place(row, name)} is {cells.of(name)[row]} ({counted(len(bad), 'cell')} NaN or infinite); correct it, "
+            "or leave the row or column out"
         )
 
 
@@ -233,7 +236,7 @@ def _report(cells: Cells, columns: Sequence[Column], numbers: dict[str, np.ndarr
             return f"{len(column.levels)} names"
         return f"{values.min():g} to {values.max():g}, mean {values.mean():g}"
 
-    title = f"table {cells.path}: {len(cells.lines):,} rows, {len(columns)} columns"
+    title = f"table {cells.path}: {counted(len(cells.lines), 'row')}, {counted(len(columns), 'column')}"
     lines = tuple(f"  {column.name:<16} {column.kind:<9} {words(column)}" for column in columns[:12])
     more = (f"  and {len(columns) - 12} more columns",) if len(columns) > 12 else ()
     constant = [column.name for column in columns if column.kind != "category" and numbers[column.name].std() == 0]

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from gantrain.data.pairing import Pairing, numbered, paired
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range, SourceFacts
 
@@ -181,7 +182,7 @@ def _span(header: Header) -> str:
     count = max(1, SPANNED_VALUES // max(1, int(np.prod(header.shape[1:]))))
     part = np.asarray(load(header)[:count]).astype(np.float64)
     finite = part[np.isfinite(part)]
-    which = "its values" if count >= header.shape[0] else f"the first {count:,} examples"
+    which = "its values" if count >= header.shape[0] else f"the first {counted(count, 'example')}"
     return f"{which} go from {finite.min():g} to {finite.max():g}" if finite.size else f"{which} are all NaN or infinite"
 
 

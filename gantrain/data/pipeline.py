@@ -19,6 +19,7 @@ from gantrain.interfaces import Source, Tensor
 from gantrain.spec.model import Data
 
 LOADING_THREADS = max(2, min(8, os.cpu_count() or 1))  # batches read at the same time from a source that is not in memory
+DECODING_THREADS = os.cpu_count() or 1  # fixed: beside other work on the machine, tf.data's tuning ends up far below
 PREFETCHED_BATCHES = 2
 
 _failures: dict[str, GantrainError] = {}  # TensorFlow passes only text through a dataset: marker in the text -> the error
@@ -38,16 +39,16 @@ def batches(
     indices = index_batches(source.length, data, order, start_batch)
     traced = getattr(source, "traced", None)
     if isinstance(traced, TracedFiles) and data.epoch_end != "partial":  # smaller batches are not put together again
-        fetched = _decoded_in_the_graph(traced, indices, data.batch_size)
+        fetched, forward = _decoded_in_the_graph(traced, indices, data.batch_size, transform), tf.identity
     else:
-        fetched = _fetched(source, indices, batch_axis(data))
+        fetched, forward = _fetched(source, indices, batch_axis(data)), transform.forward
     beside = {name: _on_cpu(array) for name, array in _beside(source, with_labels).items()}
 
     def finish(element: Element) -> Element:
         values = element["values"]
         if "flip" in element:
             values = tf.where(element["flip"][:, None, None, None], tf.reverse(values, [2]), values)
-        return {"real": transform.forward(values), **{name: tf.gather(beside[name], element["index"]) for name in beside}}
+        return {"real": forward(values), **{name: tf.gather(beside[name], element["index"]) for name in beside}}
 
     ready = fetched.map(finish, num_parallel_calls=1, deterministic=True).prefetch(PREFETCHED_BATCHES)
     return ready.with_options(_options())
@@ -71,18 +72,26 @@ def _fetched(source: Source, indices: tf.data.Dataset, batch: int | None) -> tf.
     )
 
 
-def _decoded_in_the_graph(traced: TracedFiles, indices: tf.data.Dataset, batch: int) -> tf.data.Dataset:
-    """The same by the fast road: file by file, over all cores, then batch by batch."""
+def _decoded_in_the_graph(
+    traced: TracedFiles, indices: tf.data.Dataset, batch: int, transform: RangeTransform
+) -> tf.data.Dataset:
+    """The same by the fast road, "values" in the range of the networks: file by file over all cores, then batch by batch.
+
+    Batches are finished by one thread: several would wait for each other (the interpreter's lock) and take cores from decoding.
+    """
     read = traced.element_reader()
     singles = indices.unbatch().map(
-        lambda element: {**element, "decoded": read(element["index"])}, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True
+        lambda element: {**element, "decoded": read(element["index"])}, num_parallel_calls=DECODING_THREADS, deterministic=True
     )
 
+    def framed(pixels: np.ndarray) -> np.ndarray:
+        return transform.forward_array(traced.finish(pixels))
+
     def finish(element: Element) -> Element:
-        values = tf.numpy_function(traced.finish, [element.pop("decoded")], tf.uint8, stateful=False)
+        values = tf.numpy_function(framed, [element.pop("decoded")], tf.float32, stateful=False)
         return {**element, "values": tf.ensure_shape(values, (batch, *traced.frame.shape))}
 
-    return singles.batch(batch, drop_remainder=True).map(finish, num_parallel_calls=LOADING_THREADS, deterministic=True)
+    return singles.batch(batch, drop_remainder=True).map(finish, num_parallel_calls=1, deterministic=True)
 
 
 def _check(source: Source, data: Data, with_labels: bool) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from _worker import LATENT, WORKLOADS
 import keras
+from _worker import LATENT, WORKLOADS
 from keras import layers
 
 Sequential, Input = keras.Sequential, keras.Input

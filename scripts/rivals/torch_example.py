@@ -51,7 +51,9 @@ def main(step: Callable[..., float] = example_step) -> None:
     torch.manual_seed(1)
     nets = tuple(net.to(memory_format=torch.channels_last) for net in build(name))
     workload, data = WORKLOADS[name], batches(name)
-    optimizers = tuple(torch.optim.Adam(net.parameters(), workload.learning_rate, (workload.beta_1, 0.999), fused=True) for net in nets)
+    optimizers = tuple(
+        torch.optim.Adam(net.parameters(), workload.learning_rate, (workload.beta_1, 0.999), fused=True) for net in nets
+    )
 
     def cast() -> AbstractContextManager:
         return torch.autocast("cpu", torch.bfloat16) if precision == "bfloat16" else nullcontext()

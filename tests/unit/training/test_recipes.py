@@ -1,6 +1,9 @@
-"""One step of each recipe against a re-implementation in float64: losses and every gradient to 1e-5."""
+"""One step of each recipe against a re-implementation in float64: losses to 1e-5, every gradient to 1e-6 of its net's largest.
 
-# ruff: noqa: ARG002, ARG005  a stand-in keeps the signature
+With micro-batches as well: the reference knows only the whole batch.
+"""
+
+# ruff: noqa: ARG002  a stand-in keeps the signature
 
 from __future__ import annotations
 
@@ -11,101 +14,13 @@ import pytest
 import tensorflow as tf
 
 from tests.helpers import tiny_experiment
+from tests.unit.training.recipes import LABELS, RECIPES
 
 RATE = {"generator": 0.3, "discriminator": 0.2}
 SGD = {f"optimizers.{role}": {"name": "sgd", "learning_rate": rate} for role, rate in RATE.items()}
-LABELS = {"real": np.array([0, 1, 2, 3, 4, 5, 6, 7]), "fake": np.array([9, 8, 7, 7, 3, 2, 1, 0])}
-PROJECTION = {"generator.conditioning": "embedding", "discriminator.conditioning": "projection"}
-AUXILIARY = {"generator.conditioning": "embedding", "discriminator.conditioning": "auxiliary"}
-
-
-def softplus(x):
-    return tf.math.log1p(tf.exp(-tf.abs(x))) + tf.maximum(x, 0)
-
-
-def hinge(r, f):
-    return tf.maximum(0, 1 - r) + tf.maximum(0, 1 + f)
-
-
-def average(r, f):
-    return softplus(tf.reduce_mean(f) - r) + softplus(f - tf.reduce_mean(r))
-
-
-ORIGINAL = (lambda r, f: softplus(-r) + softplus(f), lambda r, f: softplus(-f))
-SQUARES = (lambda r, f: ((r - 1) ** 2 + f**2) / 2, lambda r, f: (f - 1) ** 2 / 2)
-CRITIC = (lambda r, f: f - r, lambda r, f: -f)
-PAIRS = (lambda r, f: softplus(f - r), lambda r, f: softplus(r - f))
-SMOOTH = (lambda r, f: 0.9 * softplus(-r) + 0.1 * softplus(r) + softplus(f), ORIGINAL[1])
-
-
-# ---------------------------------------------------------------- penalties: (reference, real, fake) -> scalar
-
-
-def slope(ref, x, labels):
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        total = tf.reduce_sum(ref.judge(x, labels, move=False)[0])
-    return tape.gradient(total, x)
-
-
-def squared(gradient):
-    return tf.reduce_sum(gradient**2, axis=1)
-
-
-def uniform(shape):
-    return tf.cast(tf.random.stateless_uniform(shape, [0, 0], alg="philox"), tf.float64)
-
-
-def r1(ref, real, fake):
-    return tf.reduce_mean(squared(slope(ref, real, LABELS["real"]))) / 2
-
-
-def r2(ref, real, fake):
-    return tf.reduce_mean(squared(slope(ref, fake, LABELS["fake"]))) / 2
-
-
-def wgan_gp(ref, real, fake):
-    share = tf.reshape(uniform([8, 1, 1, 1]), [8, 1])
-    return tf.reduce_mean((tf.sqrt(squared(slope(ref, share * real + (1 - share) * fake, LABELS["real"]))) - 1) ** 2)
-
-
-def dragan(ref, real, fake):
-    x = real + 0.5 * tf.math.reduce_std(real) * tf.reshape(uniform([8, 8, 8, 1]), [8, 64])
-    return tf.reduce_mean((tf.sqrt(squared(slope(ref, x, LABELS["real"]))) - 1) ** 2)
-
-
-def orthogonal(ref, real, fake):
-    kernels = [ref.values[key] for key in ref.trainable["discriminator"] if key.endswith("kernel")]
-    products = [tf.transpose(kernel) @ kernel for kernel in kernels]
-    return sum(tf.reduce_sum((product * (1 - tf.eye(len(product), dtype=tf.float64))) ** 2) for product in products)
-
-
-RECIPES = {  # changes, the two losses, [(weight, penalty)]
-    "minimax": ({"objective": {"loss": "minimax"}}, (ORIGINAL[0], lambda r, f: -softplus(f)), []),
-    "label_smoothing": ({"objective": {"loss": {"name": "non_saturating", "label_smoothing": 0.1}}}, SMOOTH, []),
-    "lsgan": ({"objective": {"loss": "lsgan"}}, SQUARES, []),
-    "hinge_spectral": ({"objective": {"loss": "hinge"}, "discriminator.norm": "spectral_norm"}, (hinge, CRITIC[1]), []),
-    "wgan_gp": ({"objective": {"loss": "wasserstein", "penalties": ["gradient_penalty"]}}, CRITIC, [(10, wgan_gp)]),
-    "wgan_clip": ({"objective": {"loss": "wasserstein", "constraints": [{"name": "clip_weights", "limit": 0.1}]}}, CRITIC, []),
-    "r1": ({"objective": {"penalties": [{"name": "r1", "weight": 2}]}}, ORIGINAL, [(2, r1)]),
-    "r1_lazy": ({"objective": {"penalties": [{"name": "r1", "weight": 2, "every": 4}]}}, ORIGINAL, [(8, r1)]),
-    "r1_layer_norm": ({"objective": {"penalties": ["r1"]}, "discriminator.norm": "layer_norm"}, ORIGINAL, [(10, r1)]),
-    "r1_spectral": ({"objective": {"penalties": ["r1"]}, "discriminator.norm": "spectral_norm"}, ORIGINAL, [(10, r1)]),
-    "dragan": ({"objective": {"penalties": ["dragan"]}}, ORIGINAL, [(10, dragan)]),
-    "orthogonal": ({"objective": {"regularisers": [{"name": "orthogonal", "weight": 0.1}]}}, ORIGINAL, [(0.1, orthogonal)]),
-    "rpgan_r1_r2": (
-        {"objective": {"loss": "rpgan", "penalties": [{"name": "r1", "weight": 0.1}, {"name": "r2", "weight": 0.1}]}},
-        PAIRS,
-        [(0.1, r1), (0.1, r2)],
-    ),
-    "relativistic_average": ({"objective": {"loss": "relativistic_average"}}, (average, lambda r, f: average(f, r)), []),
-    "conditional_projection": (
-        {**PROJECTION, "objective": {"loss": "hinge", "penalties": ["r1", "r2"]}},
-        (hinge, CRITIC[1]),
-        [(10, r1), (10, r2)],
-    ),
-    "conditional_auxiliary": ({**AUXILIARY, "objective": {"class_weight": 0.5}}, ORIGINAL, []),
-}  # fmt: skip
+# What looks at the whole batch, or moves a state with each micro-batch: not the same with micro-batches.
+WHOLE_BATCH = ("relativistic_average", "dragan", "lecam", "hinge_spectral", "r1_spectral")
+QUICK_PARTS = ("wgan_gp", "rpgan_r1_r2", "conditional_projection")  # of micro-batches; the others in the slow tier
 
 
 class Draws:
@@ -149,6 +64,10 @@ class Reference:
 
     def judge(self, x, labels, move):
         """Logits, and class logits or None."""
+        table = self.values.get("discriminator/classes/table/kernel")
+        beside = table is not None and table.shape[1] == 64
+        if beside:  # one more channel: every second number
+            x = tf.reshape(tf.stack([x, tf.gather(table, labels)], axis=2), [-1, 128])
         for name in ("hidden1", "hidden2"):
             x = self.linear(x, f"discriminator/{name}", "dense", move)
             gamma = self.values.get(f"discriminator/{name}/norm/gamma")
@@ -158,8 +77,7 @@ class Reference:
                 x = (x - mean) / tf.sqrt(variance + 1e-5) * gamma + self.values[f"discriminator/{name}/norm/beta"]
             x = tf.maximum(x, 0)
         logits = self.linear(x, "discriminator", "head", move)[:, 0]
-        table = self.values.get("discriminator/classes/table")
-        if table is not None:
+        if table is not None and not beside:
             logits += tf.reduce_sum(tf.gather(table, labels) * x, axis=1)
         classes = (
             self.linear(x, "discriminator", "class_head", move) if "discriminator/class_head/kernel" in self.values else None
@@ -168,7 +86,7 @@ class Reference:
 
     def generate(self):
         x = tf.constant(Draws.latent, tf.float64)
-        table = self.values.get("generator/classes/table")
+        table = self.values.get("generator/classes/table/kernel")
         if table is not None:
             x = tf.concat([x, tf.gather(table, LABELS["fake"])], axis=1)
         x = tf.maximum(self.linear(x, "generator/hidden1", "dense", False), 0)
@@ -200,9 +118,10 @@ def reference_step(ref, real, losses, penalties, limit):
     fixed = ref.generate()
 
     def discriminator_loss():
+        # before the forwards that move singular vectors: R1 looks at the very forward that the loss looks at
+        added = sum(weight * penalty(ref, real, fixed) for weight, penalty in penalties)
         of_real, real_classes = ref.judge(real, LABELS["real"], True)
         of_fake, fake_classes = ref.judge(fixed, LABELS["fake"], True)
-        added = sum(weight * penalty(ref, real, fixed) for weight, penalty in penalties)
         return (
             tf.reduce_mean(losses[0](of_real, of_fake))
             + added
@@ -224,12 +143,16 @@ def reference_step(ref, real, losses, penalties, limit):
     return (g_loss, d_loss), d_gradients | g_gradients
 
 
-@pytest.mark.parametrize("accumulate", [1, 2])
-@pytest.mark.parametrize("recipe", RECIPES)
+def _cases():
+    for recipe in RECIPES:
+        yield pytest.param(recipe, 1)
+        if recipe not in WHOLE_BATCH:
+            yield pytest.param(recipe, 4, marks=() if recipe in QUICK_PARTS else pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("recipe", "accumulate"), list(_cases()))
 def test_losses_and_every_gradient_of_a_step_are_those_of_its_definition(recipe, accumulate):
     changes, losses, penalties = RECIPES[recipe]
-    if accumulate > 1 and recipe in ("relativistic_average", "dragan", "hinge_spectral", "r1_spectral"):
-        pytest.skip("looks at the whole batch, or moves a state with each micro-batch")
     experiment = tiny_experiment({**SGD, "training.ema": None, "training.accumulate": accumulate, **changes})
     step = experiment.engine._step
     step.maker.draws = Draws()
@@ -243,10 +166,11 @@ def test_losses_and_every_gradient_of_a_step_are_those_of_its_definition(recipe,
     assert bool(result.fine)
     np.testing.assert_allclose(result.facts.numpy()[:2], expected, rtol=1e-5, atol=1e-8)
     largest = {role: max(np.abs(gradients[key]).max() for key in keys) for role, keys in ref.trainable.items()}
+    assert min(largest.values()) > 1e-4, "a comparison of zeros"
     for key, gradient in gradients.items():
         found = experiment.state[f"optimizer.{key}/accumulator"].numpy()  # without momentum: the gradient itself
-        atol = 1e-5 * largest[key.split("/")[0]]  # a sum that cancels is as exact as its terms
-        np.testing.assert_allclose(found, gradient.numpy(), rtol=1e-5, atol=atol, err_msg=key)
+        atol = 1e-6 * largest[key.split("/")[0]]  # a sum that cancels is as exact as its terms: float32 has 1.2e-7
+        np.testing.assert_allclose(found, gradient.numpy(), rtol=0, atol=atol, err_msg=key)
     for key, value in ref.values.items():
         if key.startswith(("generator/", "discriminator/")):
             np.testing.assert_allclose(experiment.state[key].numpy(), value.numpy(), rtol=1e-5, atol=2e-6, err_msg=key)
