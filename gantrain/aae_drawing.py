@@ -79,15 +79,19 @@ class AaeDrawing(Drawing):
         """Points [rows*columns,2] between the edges of the prior: the first number grows to the right, the second upwards."""
         if self._spec.code_size != 2:
             raise UsageError(f"--latent-grid walks over a plane, but prior.size is {self._spec.code_size}; it needs size: 2")
-        labels = None if self._labels() is None else self._asked(EDGE_DRAWS)
-        more = (tf.constant(labels),) if labels is not None and self._spec.prior.uses_labels() else ()
+        more = (tf.constant(self._edge_labels()),) if self._spec.prior.uses_labels() else ()
         key = tf.constant([stream_key(0, "latent_grid"), 0], tf.int64)
         draws = registry.build(self._spec.prior)(EDGE_DRAWS, 2, key, *more).numpy()
         (left, low), (right, high) = np.quantile(draws, EDGES, axis=0)
         rows, columns = self._wish.layout or WALK
         x, y = np.meshgrid(np.linspace(left, right, columns), np.linspace(high, low, rows))
         points = np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float32)
-        return points, None if labels is None else labels[: len(points)]
+        return points, self._asked(len(points)) if self._labels() is not None and self._spec.decoder.uses_labels() else None
+
+    def _edge_labels(self) -> np.ndarray:
+        """Of the part of a prior by label to walk over: the class that was asked for, else all of them."""
+        every = np.arange(EDGE_DRAWS, dtype=np.int64) % len(self._manifest.data.class_names)
+        return every if self._wish.class_name is None else self._asked(EDGE_DRAWS)
 
     def _asked(self, count: int) -> np.ndarray:
         """One class over the whole plane: the one that was asked for, else the first."""
