@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gantrain.interfaces import SourceFacts
-from gantrain.spec import rules_data, rules_nets, rules_objective, rules_training
+from gantrain.spec import rules_data, rules_nets, rules_objective, rules_output, rules_sizes, rules_training
+from gantrain.spec.deep_rules import DEEP_RULES
 from gantrain.spec.model import Spec
 from gantrain.spec.problems import PARSE_RULES, Severity, SpecPath
 from gantrain.spec.rule import RULES, UNKNOWN, Rule
 from gantrain.spec.words import did_you_mean
 
-SUBJECTS = (rules_data, rules_nets, rules_training, rules_objective)  # importing a file registers its rules
+SUBJECTS = (rules_data, rules_nets, rules_training, rules_objective, rules_sizes, rules_output)  # importing a file registers its rules
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def _findings(rule: Rule, spec: Spec, facts: SourceFacts) -> list[Finding]:
 
 
 def _unknown_ignores(spec: Spec) -> Iterator[Finding]:
-    known = (*RULES, *PARSE_RULES)
+    known = (*RULES, *DEEP_RULES, *PARSE_RULES)
     for index, name in enumerate(spec.ignore):
         if name not in known:
             message = f"there is no rule named {name}; {did_you_mean(name, known)}"

@@ -10,6 +10,7 @@ import tensorflow as tf
 from gantrain.interfaces import Tensor
 from gantrain.training.gan import GanStep, StepResult
 from gantrain.training.progress import Progress
+from gantrain.training.trials import Trial
 
 
 class CallResult(NamedTuple):
@@ -55,7 +56,7 @@ class Engine:
 
     def start(self, iterator: Iterator[dict[str, Tensor]]) -> None:
         """Take batches from `iterator` from now on; it stands at the batch of the current step. Traces the step anew."""
-        self._call = tf.function(self._step.__call__, jit_compile=True, autograph=False) if self._jit else self._step
+        self._choose_call()
         self._compiled = tf.function(self._many_steps(iterator), autograph=False)
 
     def run(self, steps: int) -> CallResult:
@@ -66,6 +67,18 @@ class Engine:
         assert self._compiled is not None, "start() comes first"
         fine, wait = self._compiled(tf.constant(steps, tf.int32))
         return CallResult(bool(fine), float(wait))
+
+    def once(self) -> Callable[[list[dict[str, Tensor]]], Tensor]:
+        """One whole step on batches that are given, compiled by itself; whether it was applied. For checks and measurements."""
+        self._choose_call()
+        return tf.function(self._one_step, autograph=False)
+
+    def trials(self) -> list[Trial]:
+        """Each update of the step apart, for checks."""
+        return self._step.trials()
+
+    def _choose_call(self) -> None:
+        self._call = tf.function(self._step.__call__, jit_compile=True, autograph=False) if self._jit else self._step
 
     def _many_steps(self, iterator: Iterator[dict[str, Tensor]]) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
         def body(done: Tensor, fine: Tensor, wait: Tensor) -> tuple[Tensor, Tensor, Tensor]:
