@@ -81,7 +81,7 @@ def _row(layer: keras.layers.Layer, output: tf.Tensor) -> LayerRow:
     activation = getattr(getattr(layer, "activation", None), "__name__", "")
     parameters = sum(math.prod(variable.shape) for variable in layer.trainable_variables)
     size = math.prod(shape) * output.dtype.size
-    return LayerRow(layer.name, type(layer).__name__, shape, parameters, activation if activation != "linear" else "", size)
+    return LayerRow(_path(layer), type(layer).__name__, shape, parameters, activation if activation != "linear" else "", size)
 
 
 def costs(subject: Subject, tables: dict[str, list[LayerRow]], step_sec: float) -> Costs:
@@ -110,3 +110,9 @@ def disk(subject: Subject, found: Costs) -> list[Finding]:
         f"free in {parent}"
     )
     return [finding("disk-space", "output.keep_last", f"{message}; write a smaller keep_last, make room, or take another disk")]
+
+
+def _path(layer: keras.layers.Layer) -> str:
+    """`stage1/conv`: where the layer stands in its net, whose own name is left out."""
+    path = str(getattr(layer, "path", None) or layer.name)
+    return path.split("/", 1)[1] if "/" in path else path
