@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,6 +11,7 @@ import tensorflow as tf
 
 from gantrain.deepcheck.findings import finding
 from gantrain.deepcheck.ownership import named
+from gantrain.deepcheck.resources import layer_table
 from gantrain.deepcheck.subject import Subject, moved, restored, statistics
 from gantrain.interfaces import Tensor
 from gantrain.spec.rules import Finding
@@ -56,6 +58,12 @@ def _moves_per_step(subject: Subject, end: dict[str, Tensor]) -> Iterator[Findin
     net = subject.nets.get("generator")
     owned = statistics(net) if net is not None else {}
     if net is None or not owned or subject.spec.training.accumulate > 1:
+        return
+    calls = Counter(row.name for row in layer_table(subject, net) if row.is_normalising)
+    often = [name for name, count in calls.items() if count > 1]
+    if often:
+        message = f"one forward of the generator calls the BatchNorm {named(often)} more than once, and each call moves its statistics"
+        yield finding("statistics-twice", "generator", f"{message}; make a BatchNorm for each place")
         return
     still = [key for key in owned if end[key].numpy().tobytes() == owned[key].numpy().tobytes()]
     expected = subject.spec.training.fakes == "fresh" or subject.spec.training.generator_mode == "train"

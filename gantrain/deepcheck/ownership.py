@@ -99,9 +99,9 @@ def _gradients(subject: Subject, trial: Trial, loss: Tensor, gradients: Mapping[
     kernels = [key for key, value in gradients.items() if len(value.shape) > 1]
     still = [key for key in kernels if not np.any(gradients[key].numpy())]
     if still:
-        what = "every kernel" if len(still) == len(kernels) else named(still)
-        message = f"the {trial.role}'s gradient is exactly 0 for {what} on the first batch, so it cannot learn"
-        yield finding("gradient-zero", trial.role, f"{message}: a factor 0, a rounding, or a saturated activation cuts it off")
+        what = ("every kernel: " if len(still) == len(kernels) else "") + named(still)
+        message = f"the {trial.role}'s gradient is exactly 0 on the first batch for {what}"
+        yield finding("gradient-zero", trial.role, f"{message}; so they cannot learn: a factor 0, a rounding, or a saturated activation cuts it off")
 
 
 def _components(subject: Subject) -> str:

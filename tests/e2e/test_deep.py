@@ -43,7 +43,7 @@ def test_sound_nets_come_out_without_error_or_warning(capsys, tmp_path):
     changes = {"generator": {"name": "faulty"}, "discriminator": {"name": "faulty"}, "objective.penalties": ["r1"]}
     code, report = deep(capsys, tmp_path, changes)
     assert (code, [problem for problem in report["problems"] if problem["severity"] != "note"]) == (0, [])
-    assert report["deep"]["costs"]["parameters"] == {"generator": 4 * 8 + 8 + 8 * 64 + 64, "discriminator": 719}
+    assert report["deep"]["costs"]["parameters"] == {"generator": 4 * 8 + 8 + 8 * 64 + 64, "discriminator": 40 + 148 + 520 + 9}
     assert [row["shape"] for row in report["deep"]["layers"]["discriminator"]] == [[8, 8, 4], [4, 4, 4], [8], [1]]
 
 
