@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from gantrain import kept_plugins, runs
 from gantrain.data.order import epoch_of
 from gantrain.data.progress import Watch, watched
 from gantrain.data.report import report_of
+from gantrain.deepcheck.first_step import FirstStep
 from gantrain.experiment import Experiment, build, open_source, watch_over
 from gantrain.pictures import Pictures, spread
 from gantrain.registry import row_of
@@ -128,6 +130,9 @@ class Fitting:
 
     def _trainer(self, events: RunEvents, intervals: Intervals, reporter: Reporter) -> Loop:
         experiment = self._experiment
+        watchman = watch_over(experiment, events, self._warn)
+        if int(experiment.progress.step.numpy()) == 0:
+            watchman = replace(watchman, after_first=FirstStep(experiment).check)
         return Loop(
             experiment.engine,
             experiment.progress,
@@ -137,7 +142,7 @@ class Fitting:
             experiment.images_per_step,
             self.spec.training.steps_per_call,
             self._source,
-            watch_over(experiment, events, self._warn),
+            watchman,
         )
 
     def _events(self, run: RunDirectory) -> RunEvents:

@@ -95,7 +95,9 @@ def _deep(loaded: LoadedSpec, problems: list[Problem]) -> Deep:
     from gantrain.deepcheck.stand_in import stand_in
 
     try:
-        judged = deep_check(loaded.spec, source if source is not None else stand_in(loaded.spec, loaded.facts), source is not None)
+        judged = deep_check(
+            loaded.spec, source if source is not None else stand_in(loaded.spec, loaded.facts), source is not None
+        )
     except DataError as error:  # nothing tells the shape: what is known already is all that can be said
         return Deep(in_order([*found, *([] if opened else [_unreadable(loaded, error)])]))
     found += [located(item, loaded.positions) for item in judged.findings]

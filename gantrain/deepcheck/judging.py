@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 import tensorflow as tf
@@ -13,7 +14,6 @@ from gantrain.deepcheck.findings import Report, finding, of_error
 from gantrain.deepcheck.replicas import replicas
 from gantrain.deepcheck.subject import Subject, subject_of
 from gantrain.errors import GantrainError, UsageError
-from gantrain.experiment import Experiment
 from gantrain.interfaces import Source
 from gantrain.spec.model import Spec
 from gantrain.spec.problems import SpecPath
@@ -21,7 +21,6 @@ from gantrain.spec.rules import Finding
 from gantrain.training.assembly import labels_used
 from gantrain.training.nets import Net, own_parameters
 from gantrain.training.wiring import check_discriminator, check_generator, check_plugins
-
 
 T = TypeVar("T")
 
@@ -35,8 +34,8 @@ def deep_check(spec: Spec, source: Source, is_real: bool) -> Report:
         return report
     built = _tried(report, ("training",), lambda: experiment.build(spec, source))
     subject = _tried(report, ("data", "source"), lambda: subject_of(built, is_real)) if built is not None else None
-    if subject is not None and built is not None:
-        _judge(subject, built, report)
+    if subject is not None:
+        _judge(subject, report)
     report.findings = _kept(report.findings, spec)
     return report
 
@@ -81,15 +80,34 @@ def _tried(report: Report, path: SpecPath, action: Callable[[], T]) -> T | None:
 # ---------------------------------------------------------------- the nets at work
 
 
-def _judge(subject: Subject, built: Experiment, report: Report) -> None:
+def _judge(subject: Subject, report: Report) -> None:
     for net in subject.nets.values():
         inputs = subject.inputs_of(net.role)
         for check in (ownership.hidden_variables, modes.frozen, modes.repeatable_forward):
-            report.findings += check(net, inputs)
+            _add(report, subject, partial(check, net, inputs), net.role)
+    for check in (outputs.generator_range, outputs.logits, ownership.updates, penalty.penalties):
+        _add(report, subject, partial(check, subject))
+    if not _named(report.findings, "component-fails"):
+        _show(subject, report)
+
+
+def _add(report: Report, subject: Subject, check: Callable[[], Iterable[Finding]], role: str = "plugins") -> None:
+    """The findings of one check. What raises is a plugin's mistake where there is a plugin, else ours."""
+    try:
+        report.findings += list(check())
+    except GantrainError:
+        raise
+    except Exception as error:
+        if not subject.spec.plugins:
+            raise
+        message = f"a component fails in training: {type(error).__name__}: {error}; correct the plugin"
+        report.findings.append(finding("component-fails", role, message))
+
+
+def _show(subject: Subject, report: Report) -> None:
+    """Figures of the first batch, the layers, the costs of a step that was taken twice; and what they tell."""
     figures, found = outputs.side_by_side(subject)
     report.findings += found
-    for check in (outputs.generator_range, outputs.logits, ownership.updates, penalty.penalties):
-        report.findings += list(check(subject))
     costs, tables = None, {role: resources.layer_table(subject, net) for role, net in subject.nets.items()}
     if not _named(report.findings, "gradient-none"):
         found, seconds = modes.repeated_step(subject)

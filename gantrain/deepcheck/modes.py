@@ -62,7 +62,9 @@ def _moves_per_step(subject: Subject, end: dict[str, Tensor]) -> Iterator[Findin
     calls = Counter(row.name for row in layer_table(subject, net) if row.is_normalising)
     often = [name for name, count in calls.items() if count > 1]
     if often:
-        message = f"one forward of the generator calls the BatchNorm {named(often)} more than once, and each call moves its statistics"
+        message = (
+            f"one forward of the generator calls the BatchNorm {named(often)} more than once, and each call moves its statistics"
+        )
         yield finding("statistics-twice", "generator", f"{message}; make a BatchNorm for each place")
         return
     still = [key for key in owned if end[key].numpy().tobytes() == owned[key].numpy().tobytes()]
@@ -87,4 +89,6 @@ def repeatable_forward(net: Net, inputs: tuple[Tensor, Tensor | None]) -> list[F
     if all(a.numpy().tobytes() == b.numpy().tobytes() for a, b in zip(*results, strict=True) if a is not None):
         return []
     message = f"the {net.role} gives other values for the same input with training=False; no run could be repeated"
-    return [finding("not-repeatable", net.role, f"{message}; noise belongs in the latents, or in keras.random with a SeedGenerator")]
+    return [
+        finding("not-repeatable", net.role, f"{message}; noise belongs in the latents, or in keras.random with a SeedGenerator")
+    ]

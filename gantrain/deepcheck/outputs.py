@@ -42,9 +42,7 @@ class Figures:
             low, high = data_range
             margin = END * (high - low)
             ends = float(np.mean((x < low + margin) | (x > high - margin)))
-        return cls(
-            examples.dtype.name, tuple(x.shape[1:]), float(x.min()), float(x.max()), float(x.mean()), float(x.std()), ends
-        )
+        return cls(examples.dtype.name, tuple(x.shape[1:]), float(x.min()), float(x.max()), float(x.mean()), float(x.std()), ends)
 
 
 def side_by_side(subject: Subject) -> tuple[dict[str, Figures], list[Finding]]:
@@ -95,7 +93,7 @@ def generator_range(subject: Subject) -> Iterator[Finding]:
     """Whether the last activation ends where the data's range ends, seen from what comes out and not from what is declared."""
     generator = subject.nets["generator"]
     values = _finite(_loud(generator, subject.inputs_of("generator")))
-    if len(values) == 0:
+    if len(values) == 0 or np.ptp(values) == 0:  # a constant says nothing of a range
         return
     found = f"the generator's values end at {values.min():.3g} and {values.max():.3g} however large its weights are"
     if subject.data_range is None:
@@ -110,7 +108,9 @@ def generator_range(subject: Subject) -> Iterator[Finding]:
         message = f"nothing keeps the generator's values in the range: they reach {values.min():.3g} and {values.max():.3g}"
         yield finding("output-range", "generator", f"{message}, but {wanted}; {_cure(subject.data_range)}")
     elif values.min() > low + slack or values.max() < high - slack:
-        yield finding("output-range", "generator", f"{found}, but {wanted}: the rest is never reached; {_cure(subject.data_range)}")
+        yield finding(
+            "output-range", "generator", f"{found}, but {wanted}: the rest is never reached; {_cure(subject.data_range)}"
+        )
 
 
 def _cure(data_range: Range) -> str:
@@ -123,7 +123,9 @@ def logits(subject: Subject) -> Iterator[Finding]:
     output = _loud(discriminator, subject.inputs_of("discriminator"))
     values = _finite(output.logits)
     if len(values) and np.abs(values).max() <= 1.0 and np.ptp(values) > 0:
-        message = f"the discriminator's logits stay between {values.min():.3g} and {values.max():.3g} however large its weights are"
+        message = (
+            f"the discriminator's logits stay between {values.min():.3g} and {values.max():.3g} however large its weights are"
+        )
         yield finding("logits-activation", "discriminator", f"{message}: a sigmoid or tanh is inside, but losses take raw logits")
     classes = output.class_logits
     if classes is not None and np.allclose(tf.reduce_sum(classes, axis=-1), 1.0, atol=1e-3):

@@ -101,7 +101,11 @@ def _gradients(subject: Subject, trial: Trial, loss: Tensor, gradients: Mapping[
     if still:
         what = ("every kernel: " if len(still) == len(kernels) else "") + named(still)
         message = f"the {trial.role}'s gradient is exactly 0 on the first batch for {what}"
-        yield finding("gradient-zero", trial.role, f"{message}; so they cannot learn: a factor 0, a rounding, or a saturated activation cuts it off")
+        yield finding(
+            "gradient-zero",
+            trial.role,
+            f"{message}; so they cannot learn: a factor 0, a rounding, or a saturated activation cuts it off",
+        )
 
 
 def _components(subject: Subject) -> str:
@@ -118,7 +122,9 @@ def _moves(subject: Subject, trial: Trial, before: Mapping[str, Tensor]) -> Iter
         strange = [key for key in moved(net.trainable, before) if key not in own]
         if strange:
             message = f"the {trial.role}'s update moves {named(strange)} of the {role}"
-            yield finding("wrong-net-updated", role, f"{message}; only the {role}'s own update may: no assign() in a call or a loss")
+            yield finding(
+                "wrong-net-updated", role, f"{message}; only the {role}'s own update may: no assign() in a call or a loss"
+            )
         if role != trial.role and (moved_statistics := moved(statistics(net), before)):
             message = f"the {trial.role}'s update moves the statistics {named(moved_statistics)} of the {role}"
             yield finding("wrong-net-updated", role, f"{message}; only a forward for the {role}'s own update may")

@@ -18,11 +18,15 @@ def replicas(spec: Spec, count: int) -> Iterator[Finding]:
         message = f"a batch of {batch} cannot be shared by {count} replicas; write batch_size: {max(batch // count, 1) * count}"
         yield finding("indivisible-batch", "data.batch_size", message)
     if roles and batch == count:
-        message = f"each of {count} replicas sees one example, which BatchNorm subtracts from itself; write batch_size: {8 * count}"
+        message = (
+            f"each of {count} replicas sees one example, which BatchNorm subtracts from itself; write batch_size: {8 * count}"
+        )
         yield finding("batchnorm-small-batch", "data.batch_size", message)
     elif roles:
         message = f"BatchNorm in the {' and the '.join(roles)} takes its statistics over {batch // count} of {batch} examples, on"
-        message += f" each of {count} replicas by itself; a larger batch_size, or norm: layer_norm, does not depend on their number"
+        message += (
+            f" each of {count} replicas by itself; a larger batch_size, or norm: layer_norm, does not depend on their number"
+        )
         yield finding("batchnorm-unsynchronised", roles[0], message)
 
 

@@ -82,7 +82,15 @@ def _row(layer: keras.layers.Layer, output: tf.Tensor) -> LayerRow:
     activation = getattr(getattr(layer, "activation", None), "__name__", "")
     parameters = sum(math.prod(variable.shape) for variable in layer.trainable_variables)
     size = math.prod(shape) * output.dtype.size
-    return LayerRow(_path(layer), type(layer).__name__, shape, parameters, activation if activation != "linear" else "", size, hasattr(layer, "moving_mean"))
+    return LayerRow(
+        _path(layer),
+        type(layer).__name__,
+        shape,
+        parameters,
+        activation if activation != "linear" else "",
+        size,
+        hasattr(layer, "moving_mean"),
+    )
 
 
 def costs(subject: Subject, tables: dict[str, list[LayerRow]], step_sec: float) -> Costs:

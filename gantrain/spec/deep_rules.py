@@ -8,7 +8,10 @@ from gantrain.spec.problems import Severity
 DEEP_RULES: dict[str, tuple[Severity, str]] = {
     "component-fails": ("error", "A component raises, or gives what it must not, when it is built or called."),
     "variable-shared": ("error", "One trainable variable is in two nets: two updates would pull at it."),
-    "variable-hidden": ("error", "A net reads a trainable variable that is in no list: it never learns and no checkpoint holds it."),
+    "variable-hidden": (
+        "error",
+        "A net reads a trainable variable that is in no list: it never learns and no checkpoint holds it.",
+    ),
     "gradient-none": ("error", "A variable gets no gradient from the loss of its own update: it can never learn."),
     "gradient-zero": ("error", "A kernel's gradient is exactly zero on a real batch: the net is cut off somewhere."),
     "gradient-nonfinite": ("error", "A loss or a gradient is NaN or infinite on the first real batch."),

@@ -13,7 +13,14 @@ from gantrain.spec.problems import PARSE_RULES, Severity, SpecPath
 from gantrain.spec.rule import RULES, UNKNOWN, Rule
 from gantrain.spec.words import did_you_mean
 
-SUBJECTS = (rules_data, rules_nets, rules_training, rules_objective, rules_sizes, rules_output)  # importing a file registers its rules
+SUBJECTS = (
+    rules_data,
+    rules_nets,
+    rules_training,
+    rules_objective,
+    rules_sizes,
+    rules_output,
+)  # importing a file registers its rules
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,10 @@ def activation_range(spec: Spec, facts: SourceFacts) -> Said:
         clash = f"the generator ends with {activation}, but data.range is {_words(data_range)}, which needs {wanted}"
         has_key = "activation" in type(spec.generator).model_fields
         cure = f"write generator.activation: {wanted}" if has_key else f"let it end with {wanted}"
-        yield (("generator", "activation") if has_key else ("generator",)), f"{clash}: {_why(activation, data_range)}; {cure}{other}"
+        yield (
+            (("generator", "activation") if has_key else ("generator",)),
+            f"{clash}: {_why(activation, data_range)}; {cure}{other}",
+        )
 
 
 def _why(activation: str, data_range: Range | None) -> str:

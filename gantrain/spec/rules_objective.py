@@ -13,7 +13,6 @@ from gantrain.spec.model import Spec
 from gantrain.spec.problems import SpecPath
 from gantrain.spec.rule import Said, rule
 
-
 IDLE_SHARE = 0.95  # a rate of 0 for the last twentieth of a run is a matter of rounding
 
 

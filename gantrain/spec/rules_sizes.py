@@ -102,7 +102,10 @@ def weight_range(spec: Spec, facts: SourceFacts) -> Said:
             yield (*path, "weight"), f"{name} with a weight of 0 has no effect; remove it, or give it a weight"
         elif _is_number(weight) and weight is not None and not low <= weight <= high:
             words = "drowns the loss" if weight > high else "has hardly any effect"
-            yield (*path, "weight"), f"{name} with a weight of {weight:g} {words}; its default is {_default(settings, 'weight'):g}"
+            yield (
+                (*path, "weight"),
+                f"{name} with a weight of {weight:g} {words}; its default is {_default(settings, 'weight'):g}",
+            )
         if name == "clip_weights" and limit is not None and limit > LARGEST_CLIP:
             message = f"a limit of {limit:g} clips hardly any weight, so the discriminator's slope is not bounded; 0.01 is common"
             yield (*path, "limit"), message
@@ -127,4 +130,7 @@ def penalty_never_due(spec: Spec, facts: SourceFacts) -> Said:
 def augment_unfit(spec: Spec, facts: SourceFacts) -> Said:
     """Mirroring what is no picture."""
     if spec.data.augment.horizontal_flip and facts.shape is not None and len(facts.shape) != 3:
-        yield ("data", "augment", "horizontal_flip"), f"examples of shape {list(facts.shape)} are not pictures to mirror; write false"
+        yield (
+            ("data", "augment", "horizontal_flip"),
+            f"examples of shape {list(facts.shape)} are not pictures to mirror; write false",
+        )

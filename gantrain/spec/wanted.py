@@ -50,5 +50,10 @@ _BOUND_WORDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "les
 
 
 def _bounds(metadata: tuple[Any, ...]) -> str:
-    found = [f"{words} {plain_number(getattr(item, key))}" for key, words in _BOUND_WORDS.items() for item in metadata if hasattr(item, key)]
+    found = [
+        f"{words} {plain_number(getattr(item, key))}"
+        for key, words in _BOUND_WORDS.items()
+        for item in metadata
+        if hasattr(item, key)
+    ]
     return f" of {' and '.join(dict.fromkeys(found))}" if found else ""

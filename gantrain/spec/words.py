@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-
 # What people from other tools and papers write -> our name. For hints only: these names are not accepted.
 OTHER_NAMES = {
     "wgan": "wasserstein",
@@ -97,7 +96,11 @@ def plain_number(value: float) -> str:
 def shown(value: Any) -> str:
     """A short form of a value for a message."""
     if isinstance(value, dict | list):
-        return ("a mapping" if value else "an empty mapping") if isinstance(value, dict) else ("a list" if value else "an empty list")
+        return (
+            ("a mapping" if value else "an empty mapping")
+            if isinstance(value, dict)
+            else ("a list" if value else "an empty list")
+        )
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     text = f"the text {value!r}" if isinstance(value, str) else f"{value}"

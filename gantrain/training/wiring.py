@@ -174,7 +174,6 @@ def _finite(value: Tensor) -> bool:
     return bool(tf.reduce_all(tf.math.is_finite(value)))
 
 
-
 def _try_penalty(who: str, penalty: Callable[[PenaltyContext], Tensor], context: PenaltyContext) -> None:
     value = penalty(context)
     cast = tf.cast(value, tf.float32) if tf.is_tensor(value) else value  # as the step does

@@ -95,7 +95,7 @@ class NanOnData(LossSettings):
     """Finite for logits that differ, the root of 0 for a real batch whose logits are small."""
 
     def build(self):
-        return Loss(lambda real, fake: tf.sqrt(tf.nn.relu(fake**2 - 0.01)) - real, lambda real, fake: -fake)
+        return Loss(lambda real, fake: tf.sqrt(tf.nn.relu(fake**2 - 0.06)) - real, lambda real, fake: -fake)
 
 
 @register("penalty", "nan_norm")

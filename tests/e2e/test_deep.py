@@ -36,7 +36,9 @@ def deep(capsys, tmp_path, changes=None, *arguments):
 
 
 def errors(report):
-    return {(problem["rule"], problem["path"]): problem["message"] for problem in report["problems"] if problem["severity"] == "error"}
+    return {
+        (problem["rule"], problem["path"]): problem["message"] for problem in report["problems"] if problem["severity"] == "error"
+    }
 
 
 def test_sound_nets_come_out_without_error_or_warning(capsys, tmp_path):
@@ -101,6 +103,20 @@ def test_a_loss_that_is_nan_is_named(capsys, tmp_path, key, value, path, words):
     code, report = deep(capsys, tmp_path, {key: value})
     assert code == 2
     assert words in errors(report)["gradient-nonfinite", path]
+
+
+@pytest.mark.parametrize(
+    ("net", "fault", "rule"), [("generator", "zero", "gradient-zero"), ("discriminator", "frozen", "statistics-frozen")]
+)
+def test_fit_ends_after_a_first_step_that_moves_nothing(capsys, tmp_path, net, fault, rule):
+    changes = {
+        "generator": {"name": "mlp", "units": [8]},
+        "discriminator": DISCRIMINATOR,
+        net: {"name": "faulty", "fault": fault},
+    }
+    config = write_config(tmp_path / "spec.yaml", {**SMALL, **changes})
+    done = here(capsys, "fit", config, "--allow-plugins", "--quiet")
+    assert (done.code, done.err.startswith(f"error: {rule}: the first step")) == (2, True), done.err
 
 
 def test_what_is_wrong_in_the_spec_and_in_the_data_does_not_hide_what_is_wrong_in_a_net(capsys, tmp_path):

@@ -146,4 +146,6 @@ def test_a_disk_that_is_nearly_full_is_a_warning(spec_of, monkeypatch, free, fou
 def test_an_override_is_shown_where_it_is_the_cause(spec_of):
     with pytest.raises(SpecError) as caught:
         load_spec_text(dump_yaml(to_tree(spec_of("pictures"))), "f.yaml", ["generator.stages=9", "output.dir=f.yaml/x"])
-    assert {problem.file for problem in caught.value.problems if problem.rule == "size-unbuildable"} == {"--set generator.stages=9"}
+    assert {problem.file for problem in caught.value.problems if problem.rule == "size-unbuildable"} == {
+        "--set generator.stages=9"
+    }
