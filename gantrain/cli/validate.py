@@ -171,7 +171,7 @@ def summary(loaded: LoadedSpec) -> str:
 
 
 def _report(result: Deep, resolved: dict[str, Any] | None) -> str:
-    """One JSON object: ok, problems, and the resolved spec, the scan of the data and the deep checks where they were asked for."""
+    """One JSON object: ok, problems; the resolved spec, the scan of the data and the deep checks where they were asked for."""
     report: dict[str, Any] = {"ok": not result.failed, "problems": [_as_json(problem) for problem in result.problems]}
     if resolved is not None:
         report["resolved"] = resolved

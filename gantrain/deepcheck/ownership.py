@@ -56,7 +56,7 @@ def updates(subject: Subject) -> Iterator[Finding]:
 def _nudge_zeros(trial: Trial) -> None:
     for index, variable in enumerate(trial.variables.values()):
         if not np.any(variable.numpy()):
-            variable.assign(NUDGE * tf.random.stateless_normal(variable.shape, [index, 13], alg="philox"))
+            variable.assign(NUDGE * tf.random.stateless_normal(variable.shape.as_list(), (index, 13), alg="philox"))
 
 
 def _judge(subject: Subject, trial: Trial) -> Iterator[Finding]:

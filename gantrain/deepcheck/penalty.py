@@ -68,11 +68,11 @@ def _chosen(keys: list[str]) -> list[str]:
 
 def _wrong(key: str, kernel: tf.Variable, gradient: Tensor | None, value: Callable[[], Tensor]) -> str | None:
     """None if gradient and quotients agree for some step, or if nothing can be seen above the rounding; else both figures."""
-    g = np.zeros(kernel.shape, np.float32) if gradient is None else tf.convert_to_tensor(gradient).numpy()
+    g = np.zeros(kernel.shape.as_list(), np.float32) if gradient is None else tf.convert_to_tensor(gradient).numpy()
     norm, size, middle = float(np.linalg.norm(g)), float(np.linalg.norm(kernel.numpy())), float(value())
     if not np.isfinite([norm, middle]).all() or middle == 0:
         return None
-    direction = g / norm if norm > 0 else _any_direction(kernel.shape)
+    direction = g / norm if norm > 0 else _any_direction(tuple(kernel.shape.as_list()))
     slopes = [slope for step in STEPS if (slope := _slope(kernel, direction, step * size, value, middle)) is not None]
     if not slopes or any(abs(slope - norm) <= TOLERANCE * max(abs(slope), norm) for slope in slopes):
         return None

@@ -63,24 +63,24 @@ def _watched(rows: list[LayerRow]) -> Iterator[None]:
     """Keras has no hooks: its one `__call__` is wrapped for the duration of a forward."""
     original = keras.layers.Layer.__call__
 
-    def call(layer: keras.layers.Layer, *arguments: Any, **named: Any) -> Any:
-        output = original(layer, *arguments, **named)
-        inside = [inner for inner in layer._flatten_layers(include_self=False)]
-        if not inside and tf.is_tensor(output):
-            rows.append(_row(layer, output))
-        return output
-
-    keras.layers.Layer.__call__ = call
+    wrapped = lambda layer, *arguments, **named: _noted(rows, layer, original(layer, *arguments, **named))  # noqa: E731
+    keras.layers.Layer.__call__ = wrapped  # pyright: ignore[reportAttributeAccessIssue]
     try:
         yield
     finally:
         keras.layers.Layer.__call__ = original
 
 
+def _noted(rows: list[LayerRow], layer: keras.layers.Layer, output: Any) -> Any:
+    if not list(layer._flatten_layers(include_self=False)) and tf.is_tensor(output):
+        rows.append(_row(layer, output))
+    return output
+
+
 def _row(layer: keras.layers.Layer, output: tf.Tensor) -> LayerRow:
-    shape = tuple(output.shape[1:])
+    shape: tuple[int, ...] = tuple(output.shape.as_list()[1:])
     activation = getattr(getattr(layer, "activation", None), "__name__", "")
-    parameters = sum(math.prod(variable.shape) for variable in layer.trainable_variables)
+    parameters = sum(int(tf.size(variable.value)) for variable in layer.trainable_variables)
     size = math.prod(shape) * output.dtype.size
     return LayerRow(
         _path(layer),
@@ -98,10 +98,10 @@ def costs(subject: Subject, tables: dict[str, list[LayerRow]], step_sec: float) 
     batch = subject.spec.data.batch_size // subject.spec.training.accumulate
     held = sum(FORWARDS.get(role, 1) * sum(row.size for row in rows) for role, rows in tables.items())
     return Costs(
-        parameters={role: sum(math.prod(v.shape) for v in net.trainable.values()) for role, net in subject.nets.items()},
+        parameters={role: sum(int(tf.size(v)) for v in net.trainable.values()) for role, net in subject.nets.items()},
         activations=held * batch,
         peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
-        checkpoint=sum(math.prod(variable.shape) * variable.dtype.size for variable in subject.state.values()),
+        checkpoint=sum(int(tf.size(variable)) * variable.dtype.size for variable in subject.state.values()),
         step_sec=step_sec,
         images_per_sec=subject.images_per_step / max(step_sec, 1e-9),
         run_sec=step_sec * subject.total_steps,

@@ -19,9 +19,9 @@ class StandIn:
         self.shape = shape
         self.length = max(length, 1)
         self.value_range: Range | None = (0.0, 255.0) if bounded else None
-        self.labels = None if num_classes is None else np.arange(self.length, dtype=np.int64) % num_classes
-        self.class_names = tuple(str(number) for number in range(num_classes or 0))
-        self.in_memory = None
+        self.labels: np.ndarray | None = None if num_classes is None else np.arange(self.length, dtype=np.int64) % num_classes
+        self.class_names: tuple[str, ...] = tuple(str(number) for number in range(num_classes or 0))
+        self.in_memory: np.ndarray | None = None
 
     def load(self, indices: np.ndarray) -> np.ndarray:
         """[n,*shape]: uint8, or float32 for unbounded vectors."""

@@ -48,7 +48,7 @@ class Subject:
         if role != "generator":
             return self.batch["real"], labels
         count = tf.shape(self.batch["real"])[0]
-        return tf.random.stateless_normal([count, self.spec.latent.size], [7, 11], alg="philox"), labels
+        return tf.random.stateless_normal(tf.stack([count, self.spec.latent.size]), (7, 11), alg="philox"), labels
 
 
 def subject_of(experiment: Experiment, is_real: bool) -> Subject:

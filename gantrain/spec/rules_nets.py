@@ -51,8 +51,8 @@ def logits_activation(spec: Spec, facts: SourceFacts) -> Said:
     if activation != "linear":
         yield (
             ("discriminator",),
-            f"the discriminator ends with {activation}, but losses take raw logits: they squash them themselves, and twice leaves "
-            "hardly any gradient; let its last activation be linear",
+            f"the discriminator ends with {activation}, but losses take raw logits: they squash them themselves, and twice "
+            "leaves hardly any gradient; let its last activation be linear",
         )
 
 

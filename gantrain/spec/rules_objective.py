@@ -30,7 +30,8 @@ def wasserstein_unconstrained(spec: Spec, facts: SourceFacts) -> Said:
     if objective.loss.needs_constraint() and not bounded:
         yield (
             ("objective", "loss"),
-            "this loss has no lower bound unless the discriminator's slope is limited: it runs away, and the generator learns nothing; "
+            "this loss has no lower bound unless the discriminator's slope is limited: it runs away, and the generator "
+            "learns nothing; "
             "write penalties: [gradient_penalty], or constraints: [clip_weights], or take hinge",
         )
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from gantrain.interfaces import Settings, SourceFacts
 from gantrain.registry import row_of
@@ -51,8 +51,9 @@ def size_implausible(spec: Spec, facts: SourceFacts) -> Said:
 
 def _too_large(path: SpecPath, settings: Settings) -> Said:
     for key, (largest, why) in LARGEST.items():
-        value = getattr(settings, key, None)
-        numbers = [number for number in (value if isinstance(value, tuple) else [value]) if _is_number(number)]
+        value: Any = getattr(settings, key, None)
+        items = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
+        numbers: list[float] = [number for number in items if _is_number(number)]
         if numbers and max(numbers) > largest:
             place = (*path, key)
             yield place, f"{dotted(place)} of {max(numbers)} is implausible: {why}; at most {largest:,} makes sense"

@@ -1,5 +1,7 @@
 """A plugin of broken components: each is a mistake that people make. Copied beside the config of a test, never imported."""
 
+# ruff: noqa: ARG002, ARG005  signatures are given
+
 import keras
 import numpy as np
 import tensorflow as tf

@@ -54,12 +54,15 @@ def test_the_table_of_rules_is_that_of_the_code():
     assert all(words for *_, words in rule_table.rows())
 
 
-ISSUE = """activation-range logits-activation minimax-vanishing wasserstein-unconstrained penalty-batchnorm second-derivative
-buffer-too-small batch-exceeds-data zero-steps indivisible-batch single-class labels-unused labels-missing split-as-class batchnorm-small-batch
-batchnorm-inference batchnorm-accumulate batchnorm-unsynchronised ema-longer-than-run learning-rate-range beta-range
-schedule-mismatch interval-exceeds-run replay-exceeds-run float16-penalty tiny-data latent-size size-unbuildable disk-space
-output-unwritable unknown-key unknown-name wrong-type duplicate-key gradient-none gradient-nonfinite variable-shared wrong-net-updated output-shape output-range
-not-repeatable penalty-gradient"""
+ISSUE = """
+activation-range logits-activation minimax-vanishing wasserstein-unconstrained penalty-batchnorm second-derivative
+buffer-too-small batch-exceeds-data zero-steps indivisible-batch single-class labels-unused labels-missing
+split-as-class batchnorm-small-batch batchnorm-inference batchnorm-accumulate batchnorm-unsynchronised
+ema-longer-than-run learning-rate-range beta-range schedule-mismatch interval-exceeds-run replay-exceeds-run
+float16-penalty tiny-data latent-size size-unbuildable disk-space output-unwritable unknown-key unknown-name wrong-type
+duplicate-key gradient-none gradient-nonfinite variable-shared wrong-net-updated output-shape output-range
+not-repeatable penalty-gradient
+"""
 
 
 def test_names_of_rules_that_were_promised_are_there():

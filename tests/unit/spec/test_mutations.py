@@ -55,9 +55,12 @@ def mutate(tree, kind, draw):
 def judge(text):
     try:
         load_spec_text(text, "f.yaml")
+        problems = None
     except SpecError as error:
-        assert error.problems
-        for problem in error.problems:
+        problems = error.problems
+    if problems is not None:
+        assert problems
+        for problem in problems:
             assert (problem.file, bool(problem.line), bool(problem.column), bool(problem.message)) == ("f.yaml", True, True, True)
 
 
