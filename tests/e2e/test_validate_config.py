@@ -13,6 +13,7 @@ from gantrain import registry
 from gantrain.cli.main import COMMANDS, main
 from gantrain.spec.loading import load_text
 from gantrain.spec.schema import json_schema
+from gantrain.spec.tasks import SPECS
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = ROOT / "tests" / "specs" / "good" / "smallest.yaml"
@@ -131,8 +132,13 @@ def test_the_schema_knows_every_component_and_setting(run):
     code, out, _ = run("schema")
     schema = json.loads(out)
     assert (code, schema) == (0, json_schema())
-    for task, kind, part in (("history", "model", schema["then"]), ("gan", "generator", schema["else"])):
-        assert part["properties"]["task"] == {"const": task}
+    parts = [schema]
+    while "if" in parts[-1]:  # then: the schema of one task, else: that of the others
+        parts[-1:] = [parts[-1]["then"], parts[-1]["else"]]
+    by_task = {part["properties"]["task"]["const"]: part for part in parts}
+    assert by_task.keys() == SPECS.keys()
+    for task, kind in (("history", "model"), ("aae", "encoder"), ("gan", "generator")):
+        part = by_task[task]
         assert "name" not in part["required"]
         names = {form["properties"]["name"]["const"] for form in part["properties"][kind]["anyOf"] if "properties" in form}
         assert names == set(registry.names(kind))
