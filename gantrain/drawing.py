@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gantrain import checkpoint
+from gantrain import checkpoint, stored
 from gantrain.data.transforms import RangeTransform
 from gantrain.errors import RunError, UsageError
 from gantrain.experiment import build_net, build_sampler
@@ -44,7 +44,7 @@ class Drawing:
         self._path = path
         self._spec = spec
         self._wish = wish
-        self._manifest: Manifest = checkpoint.verify(path)
+        self._manifest: Manifest = stored.verify(path)
         data = self._manifest.data
         self._pictures = Pictures(RangeTransform(data.source_range, data.network_range), data.shape)
 
@@ -163,9 +163,9 @@ def find_checkpoint(path: Path, warn: Callable[[str], None]) -> Path:
         raise RunError(f"there is no run directory or checkpoint {path}; check the path")
     is_run = (path / "checkpoints").is_dir()
     if not is_run and (path.name.startswith("step-") or (path / MANIFEST).exists()):
-        checkpoint.verify(path)  # before anything is read from it
+        stored.verify(path)  # before anything is read from it
         return path
-    found = checkpoint.latest_good(path / "checkpoints", warn)
+    found = stored.latest_good(path / "checkpoints", warn)
     if found is None:
         raise RunError(
             f"{path} has no checkpoint; give a run directory that `gantrain fit` made, or one of its checkpoints/step-*"

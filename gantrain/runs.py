@@ -16,7 +16,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from gantrain import checkpoint
+from gantrain import checkpoint, stored
 from gantrain.data.report import report_of
 from gantrain.errors import DivergedError, GantrainError, InterruptedRun, RunError
 from gantrain.experiment import Experiment
@@ -79,7 +79,7 @@ def resume(run: RunDirectory, experiment: Experiment, warn: Callable[[str], None
 
     Raises RunError if the checkpoint does not fit, or lies beyond the last step of the spec.
     """
-    found = checkpoint.latest_good(run.checkpoints, warn)
+    found = stored.latest_good(run.checkpoints, warn)
     if found is None:
         MetricsLog(run.metrics_path).cut_back(0)
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-from gantrain import checkpoint
+from gantrain import checkpoint, stored
 from gantrain.manifest import DataFacts
 from gantrain.rundir.directory import RunDirectory
 from gantrain.rundir.metrics import MetricsLog
@@ -71,9 +71,9 @@ class RunEvents:
         """Save, after metrics are on disk, and keep the newest ones."""
         MetricsLog(self.run.metrics_path).sync()
         checkpoint.save(self.run.checkpoints, step, self.state, self.resolved_yaml, self.data)
-        checkpoint.prune(self.run.checkpoints, self.keep_last, step)
+        stored.prune(self.run.checkpoints, self.keep_last, step)
 
     def last_checkpoint(self) -> str:
         """In words, for messages."""
-        found = checkpoint.all_checkpoints(self.run.checkpoints)
+        found = stored.all_checkpoints(self.run.checkpoints)
         return f"the last checkpoint is {found[-1][1]}" if found else "there is no checkpoint"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-from gantrain import checkpoint
+from gantrain import checkpoint, stored
 from gantrain.errors import DivergedError
 from gantrain.rundir.directory import RunDirectory
 from gantrain.rundir.metrics import MetricsLog
@@ -34,7 +34,7 @@ class Rollback:
         attempt = int(self.progress.attempt.numpy()) + 1
         if attempt > self.budget:
             raise DivergedError(f"{error}; rollback_budget allows to go back {self.budget} times, which was done") from error
-        found = checkpoint.latest_good(self.run.checkpoints, self.warn)
+        found = stored.latest_good(self.run.checkpoints, self.warn)
         if found is None:
             raise error
         path, manifest = found
