@@ -22,7 +22,6 @@ from gantrain.rundir.files import os_errors_explained, sync_file, sync_folder, t
 from gantrain.stored import SPEC, STATE, facts_of
 
 
-
 def snapshot(variables: Mapping[str, tf.Variable]) -> dict[str, np.ndarray]:
     """Values of now, copied to the host's memory: training may go on while they are written."""
     return {key: np.array(variable.read_value().numpy()) for key, variable in variables.items()}

@@ -87,7 +87,7 @@ def latest_good(
         else:
             return path, manifest
     if checkpoints:
-        raise RunError(f"no checkpoint in {folder} is whole; restore one from a copy, or start a new run")
+        raise RunError(f"no checkpoint in {folder} is whole and of this run; restore one from a copy, or start a new run")
     return None
 
 

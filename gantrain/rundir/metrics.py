@@ -45,6 +45,10 @@ class MetricsLog:
         """All whole records, in order. No file: none. Damaged lines are left out. Raises RunError."""
         return [record for _, record in self._lines() if record is not None]
 
+    def damaged(self) -> int:
+        """How many lines cannot be read; a last one torn by a crash counts. Raises RunError."""
+        return sum(record is None for _, record in self._lines())
+
     def cut_back(self, step: int) -> CutBack:
         """Keep the records with `step` at most `step`; drop later ones and damaged lines. Raises RunError.
 

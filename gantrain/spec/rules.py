@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gantrain.interfaces import SourceFacts
-from gantrain.spec import rules_data, rules_nets, rules_objective, rules_training
+from gantrain.spec import rules_data, rules_keeping, rules_nets, rules_objective, rules_training
 from gantrain.spec.model import Spec
 from gantrain.spec.problems import PARSE_RULES, Severity, SpecPath
 from gantrain.spec.rule import RULES, UNKNOWN, Rule
 from gantrain.spec.words import did_you_mean
 
-SUBJECTS = (rules_data, rules_nets, rules_training, rules_objective)  # importing a file registers its rules
+SUBJECTS = (rules_data, rules_nets, rules_training, rules_objective, rules_keeping)  # importing a file registers its rules
 
 
 @dataclass(frozen=True)
