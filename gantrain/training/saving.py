@@ -1,4 +1,4 @@
-"""Saving: a snapshot is taken at once, and written while training goes on, up to the next event. It covers what was written before."""
+"""A snapshot is taken at once and written while training goes on, up to the next event. It covers what was written before."""
 
 from __future__ import annotations
 
