@@ -34,10 +34,21 @@ class Finding(NamedTuple):
 
 def inspect(run: RunDirectory) -> list[Finding]:
     """Findings about everything in a run directory, in the order of the layout."""
-    proven = Proofs(run.path).judge()
+    proven = changed_files(run)
     found = [*_texts(run, proven), *_plugins(run), *_others(run, proven), *_checkpoints(run), *_leftovers(run)]
     known = {finding.path for finding in found}
     return [*found, *(Finding(path, problem) for path, problem in proven.items() if path not in known)]
+
+
+def changed_files(run: RunDirectory) -> dict[Path, str]:
+    """Path -> what is wrong with it, for the files outside the checkpoints that are not as they were written."""
+    proofs = Proofs(run.path)
+    found = proofs.judge()
+    if run.resolved_path in found and spec_as_written(run):
+        if run.run_json in found:  # a checkpoint vouches for the one, so it is not these two that are wrong
+            return {proofs.path: f"{proofs.path} is damaged: it is that of another run"}
+        del found[run.resolved_path]
+    return found
 
 
 def spec_as_written(run: RunDirectory) -> bool:
@@ -82,9 +93,7 @@ def _texts(run: RunDirectory, proven: dict[Path, str]) -> Iterator[Finding]:
     """run.json and spec.resolved.yaml: what they say must be readable as well as unchanged."""
     yield Finding(run.run_json, _problem(lambda: RunRecord.load(run.run_json)) or proven.get(run.run_json))
     problem = _problem(lambda: _read_spec(run.resolved_path))
-    if problem is None and not spec_as_written(run):
-        problem = proven[run.resolved_path]
-    yield Finding(run.resolved_path, problem)
+    yield Finding(run.resolved_path, problem or proven.get(run.resolved_path))
 
 
 def _read_spec(path: Path) -> None:

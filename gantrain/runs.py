@@ -20,7 +20,7 @@ from gantrain import checkpoint, drift, stored
 from gantrain.data.report import report_of
 from gantrain.errors import DivergedError, GantrainError, InterruptedRun, RunError
 from gantrain.experiment import Experiment
-from gantrain.inspection import missing_checkpoint, spec_as_written
+from gantrain.inspection import changed_files, missing_checkpoint
 from gantrain.interfaces import Source
 from gantrain.manifest import Manifest
 from gantrain.rundir.directory import RunDirectory
@@ -46,9 +46,7 @@ def look_over(run: RunDirectory, warn: Callable[[str], None]) -> RunRecord | Non
 
 
 def _damages(run: RunDirectory) -> dict[Path, str]:
-    found = Proofs(run.path).judge()
-    if spec_as_written(run):
-        found.pop(run.resolved_path, None)
+    found = changed_files(run)
     try:
         RunRecord.load(run.run_json)
     except RunError as error:

@@ -72,5 +72,9 @@ def _terminated(number: int, frame: FrameType | None) -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """The console script: run the command line and exit with the code that DESIGN promises."""
-    signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(run_command(lambda: gantrain.main(arguments, prog_name="gantrain", standalone_mode=False)))
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        code = run_command(lambda: gantrain.main(arguments, prog_name="gantrain", standalone_mode=False))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    sys.exit(code)

@@ -157,7 +157,7 @@ def _judged(path: Path, accepted: list[Proof]) -> str | None:
     try:
         if accepted[-1].step is not None:
             return _beginning(path, max(accepted, key=lambda proof: proof.bytes))
-        data = read_bounded(path, max(proof.bytes for proof in accepted))
+        data = read_bounded(path, _MAX_BYTES)
     except RunError as error:
         return str(error)
     if Proof.of(accepted[-1].file, data) in accepted:

@@ -1,8 +1,8 @@
 """The command `gantrain`, which dies at its n-th change of the file system: python -m tests.faults.crashing N fit ...
 
-Every open for writing, write, fsync, rename, mkdir, unlink and truncation below Python is counted by an audit hook or by a
-wrapper, and the process kills itself with SIGKILL right before number N. TensorFlow writes the tensors from C++: that they are there in
-part is played by cutting a data file in half before dying at the next operation. N = 0 counts only, and says the number on stderr.
+Every open for writing, fsync, rename, mkdir, unlink and truncation is counted by an audit hook or a wrapper, and the process
+kills itself with SIGKILL right before number N. What is being written then may be there in part: every third time the newest
+temporary file is cut in half first. N = 0 counts only, and says the number on stderr.
 """
 
 from __future__ import annotations

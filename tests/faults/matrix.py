@@ -1,6 +1,6 @@
 """Moments at which a run is stopped, and the proof that the same command then ends where an uninterrupted run does.
 
-Commands run in forks of one process that has imported TensorFlow but not yet used it: a run then costs two seconds instead of six.
+Commands run in forks of one process that has imported TensorFlow but not used it: a run costs two seconds instead of six.
 """
 
 from __future__ import annotations
