@@ -23,7 +23,8 @@ from pydantic import ValidationError
 from gantrain.errors import RunError
 from gantrain.manifest import DataFacts, Manifest
 from gantrain.rundir.record import RunRecord, Versions
-from gantrain.spec.loading import load_text, read_text
+from gantrain.rundir.files import read_bounded
+from gantrain.spec.loading import MAX_BYTES, load_text
 from gantrain.spec.model import Spec, to_tree
 from gantrain.spec.plain import as_list, as_mapping
 from gantrain.spec.trees import diff_trees
@@ -51,16 +52,26 @@ def check_spec(path: Path, tree: Mapping[str, Any], what: Path) -> None:
 
     Raises RunError with the differences.
     """
-    loaded = load_text(read_text(path), str(path))
-    if loaded.problems:
-        raise RunError(f"{path} is damaged ({loaded.problems[0]}); restore it from a copy")
-    differences = [item for item in diff_trees(_filled(loaded.tree), _same_places(tree)) if _decides(item[0])]
+    known = read_tree(path)
+    differences = [item for item in diff_trees(_filled(known), _same_places(tree)) if _decides(item[0])]
     if differences:
         lines = "\n".join(f"  {key}: {_show(old)} there, {_show(new)} now" for key, old, new in differences)
         raise RunError(
             f"{what} was made by another spec:\n{lines}\n"
             "set these back, or start a new run (only training.steps, output.* and a moved data.source.path may change)"
         )
+
+
+def read_tree(path: Path) -> Any:
+    """The tree of a spec that a run wrote. Raises RunError that names the file if it is damaged."""
+    try:
+        text = read_bounded(path, MAX_BYTES).decode()
+    except UnicodeDecodeError as error:
+        raise RunError(f"{path} is damaged ({error}); restore it from a copy") from None
+    loaded = load_text(text, str(path))
+    if loaded.problems:
+        raise RunError(f"{path} is damaged ({loaded.problems[0]}); restore it from a copy")
+    return loaded.tree
 
 
 def check_checkpoint(path: Path, manifest: Manifest, tree: Mapping[str, Any], data: DataFacts) -> None:

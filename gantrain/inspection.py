@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from gantrain.drift import check_spec
+from gantrain.drift import check_spec, read_tree
 from gantrain.errors import GantrainError, RunError
 from gantrain.rundir.directory import RunDirectory
 from gantrain.rundir.files import is_temporary, os_errors_explained, read_bounded
 from gantrain.rundir.metrics import MetricsLog
 from gantrain.rundir.proofs import METRICS, Proofs
 from gantrain.rundir.record import RunRecord
-from gantrain.spec.loading import load_text, read_text
 from gantrain.stored import SPEC, all_checkpoints, verify
 
 MAX_JSON_BYTES = 256_000_000
@@ -92,14 +91,8 @@ def check_kept_plugins(folder: Path) -> None:
 def _texts(run: RunDirectory, proven: dict[Path, str]) -> Iterator[Finding]:
     """run.json and spec.resolved.yaml: what they say must be readable as well as unchanged."""
     yield Finding(run.run_json, _problem(lambda: RunRecord.load(run.run_json)) or proven.get(run.run_json))
-    problem = _problem(lambda: _read_spec(run.resolved_path))
+    problem = _problem(lambda: read_tree(run.resolved_path))
     yield Finding(run.resolved_path, problem or proven.get(run.resolved_path))
-
-
-def _read_spec(path: Path) -> None:
-    loaded = load_text(read_text(path), str(path))
-    if loaded.problems:
-        raise RunError(f"{path} is damaged: {loaded.problems[0]}")
 
 
 def _others(run: RunDirectory, proven: dict[Path, str]) -> Iterator[Finding]:
@@ -170,9 +163,11 @@ def missing_checkpoint(run: RunDirectory) -> Path | None:
 
 def _check_checkpoint(run: RunDirectory, path: Path) -> None:
     manifest = verify(path)
-    _read_spec(run.resolved_path)
-    check_spec(path / SPEC, load_text(read_text(run.resolved_path), str(run.resolved_path)).tree, path)
-    fingerprint = RunRecord.load(run.run_json).data_fingerprint
+    try:
+        tree, fingerprint = read_tree(run.resolved_path), RunRecord.load(run.run_json).data_fingerprint
+    except RunError:
+        return  # told of the file itself
+    check_spec(path / SPEC, tree, path)
     if fingerprint not in (None, manifest.data.fingerprint):
         raise RunError(f"{path} was made from other data than run.json names")
 
