@@ -22,8 +22,8 @@ from pydantic import ValidationError
 
 from gantrain.errors import RunError
 from gantrain.manifest import DataFacts, Manifest
-from gantrain.rundir.record import RunRecord, Versions
 from gantrain.rundir.files import read_bounded
+from gantrain.rundir.record import RunRecord, Versions
 from gantrain.spec.loading import MAX_BYTES, load_text
 from gantrain.spec.model import Spec, to_tree
 from gantrain.spec.plain import as_list, as_mapping

@@ -87,7 +87,7 @@ def train(request: Request, loaded: LoadedSpec) -> None:
     from gantrain.fitting import Fitting
 
     with scan_bar(request.quiet) as watch:
-        fitting = Fitting(loaded, device, tell=_silent if request.quiet else output.echo, warn=output.warn, watch=watch)
+        fitting = Fitting(loaded, device, tell=_silent if request.quiet else output.tell, warn=output.remark, watch=watch)
     fitting.describe()
     run = request.run_dir or request.resume
     if run is None:
