@@ -129,13 +129,10 @@ def all_whole(run: Path) -> bool:
 
 
 ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
-CASES = [
-    pytest.param(40, errno.ENOSPC),
-    *(pytest.param(n, code, marks=pytest.mark.slow) for n in (3, 25, 60, 75) for code in ERRORS),
-]
 
 
-@pytest.mark.parametrize(("number", "code"), CASES)
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), list(zip((3, 25, 40, 60, 75), ERRORS, strict=True)))
 def test_a_refusal_of_the_disk_is_exit_code_5_and_the_same_command_ends_with_the_same_numbers(
     finished, config, tmp_path, capsys, monkeypatch, number, code
 ):
