@@ -95,9 +95,7 @@ def test_a_setting_changed_behind_the_runs_back_is_not_resumed(copy, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [".proofs.jsonl", "checkpoints", "log.txt", "metrics.jsonl", "run.json", "samples", "spec"])
-def test_every_damage_is_named_by_fit_and_the_run_ends_with_its_numbers_or_with_5(
-    finished, other, config, tmp_path, capsys, part
-):
+def test_every_damage_is_named_by_fit_which_ends_with_its_numbers_or_with_5(finished, other, config, tmp_path, capsys, part):
     for file, name, run in damaged_copies(finished[0], other, tmp_path / "damaged"):
         if not str(file).startswith(part):
             continue
