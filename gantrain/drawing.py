@@ -165,9 +165,39 @@ def find_checkpoint(path: Path, warn: Callable[[str], None]) -> Path:
     if not is_run and (path.name.startswith("step-") or (path / MANIFEST).exists()):
         stored.verify(path)  # before anything is read from it
         return path
-    found = stored.latest_good(path / "checkpoints", warn)
+    found = _newest(path / "checkpoints", warn)
     if found is None:
         raise RunError(
             f"{path} has no checkpoint; give a run directory that `gantrain fit` made, or one of its checkpoints/step-*"
         )
     return found[0]
+
+
+def _newest(folder: Path, warn: Callable[[str], None]) -> tuple[Path, Manifest] | None:
+    """As `latest_good`, beside a `fit` that goes on deleting old checkpoints: what changed meanwhile is looked at again."""
+    while True:
+        before, warnings = stored.all_checkpoints(folder), list[str]()
+        try:
+            found = stored.latest_good(folder, warnings.append)
+        except RunError:
+            if stored.all_checkpoints(folder) != before:
+                continue
+            for warning in warnings:
+                warn(warning)
+            raise
+        for warning in warnings:
+            warn(warning)
+        return found
+
+
+def draw_from(path: Path, warn: Callable[[str], None], draw: Callable[[Path], list[Path]]) -> list[Path]:
+    """Call `draw` with the checkpoint that `path` means, and again if a running `fit` replaced it meanwhile. Raises RunError."""
+    chosen = find_checkpoint(path, warn)
+    while True:
+        try:
+            return draw(chosen)
+        except (RunError, UsageError):
+            newer = find_checkpoint(path, warn)
+            if newer == chosen:
+                raise
+            chosen = newer

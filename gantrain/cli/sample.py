@@ -39,14 +39,18 @@ def command(checkpoint: Path, out: Path | None, allow_plugins: bool, **wishes: o
     from gantrain.startup import start_tensorflow
 
     start_tensorflow("auto")
-    from gantrain.drawing import Drawing, find_checkpoint
+    from gantrain.drawing import Drawing, draw_from
     from gantrain.inspection import check_kept_plugins
     from gantrain.spec.parse import read_resolved
 
-    path = find_checkpoint(checkpoint, output.warn)
-    check_kept_plugins(path.parent.parent / "plugins")
-    spec = read_resolved(path / "spec.resolved.yaml", allow_plugins=allow_plugins)
-    files = Drawing(path, spec, _wish(**wishes)).write(out)  # type: ignore[arg-type]
+    wish = _wish(**wishes)  # type: ignore[arg-type]
+
+    def draw(path: Path) -> list[Path]:
+        check_kept_plugins(path.parent.parent / "plugins")
+        spec = read_resolved(path / "spec.resolved.yaml", allow_plugins=allow_plugins)
+        return Drawing(path, spec, wish).write(out)
+
+    files = draw_from(checkpoint, output.warn, draw)
     output.echo(str(files[0]) if len(files) == 1 else f"{len(files)} files in {files[0].parent}")
 
 

@@ -1,6 +1,6 @@
 """Checkpoints and records of every format that gantrain ever wrote can be read: one is kept of each, in tests/formats.
 
-When `manifest.FORMAT` is raised: keep the folder of the former one, add a reader to `manifest.READERS` and a folder of the new one.
+When `manifest.FORMAT` is raised: keep the former folder, add a reader to `manifest.READERS` and a folder of the new format.
 """
 
 from __future__ import annotations
