@@ -19,7 +19,7 @@ import tensorflow as tf
 from gantrain.errors import RunError
 from gantrain.manifest import MANIFEST, DataFacts, Manifest
 from gantrain.rundir.files import os_errors_explained, sync_file, sync_folder, temporary_sibling
-from gantrain.stored import SPEC, STATE, facts_of
+from gantrain.stored import SPEC, STATE, facts_of, verify
 
 
 def snapshot(variables: Mapping[str, tf.Variable]) -> dict[str, np.ndarray]:
@@ -35,7 +35,8 @@ def save(folder: Path, step: int, variables: Mapping[str, tf.Variable], spec_yam
 def write(folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml: str, data: DataFacts) -> Path:
     """As `save`, of a snapshot; on any thread.
 
-    A directory of that name that is already there (a damaged one that was passed over) is moved aside, not deleted.
+    A directory of that name that is already there is moved aside. A damaged one, which was passed over, stays there; a whole one,
+    which a rollback went back to, is deleted when the new one is on the disk.
     """
     path = folder / f"step-{step:08d}"
     temporary = temporary_sibling(path)
@@ -43,9 +44,11 @@ def write(folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml:
         try:
             temporary.mkdir()
             _write(temporary, step, tensors, spec_yaml, data)
-            _make_room(path)
+            aside = _make_room(path)
             temporary.rename(path)
             sync_folder(folder)
+            if aside is not None and _is_whole(aside):
+                shutil.rmtree(aside)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
@@ -73,14 +76,25 @@ def _write(temporary: Path, step: int, tensors: Mapping[str, np.ndarray], spec_y
     sync_folder(temporary)
 
 
-def _make_room(path: Path) -> None:
+def _make_room(path: Path) -> Path | None:
+    """Where a directory of that name has gone; None if there was none."""
     number = 0
     aside = path
     while aside.exists():
         number += 1
         aside = path.with_name(f"replaced-{number}-{path.name}")
-    if aside != path:
-        path.rename(aside)
+    if aside == path:
+        return None
+    path.rename(aside)
+    return aside
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        verify(path)
+    except RunError:
+        return False
+    return True
 
 
 def restore(path: Path, variables: Mapping[str, tf.Variable]) -> None:

@@ -18,7 +18,9 @@ from gantrain.manifest import MANIFEST, Manifest
 from gantrain.pictures import Pictures
 from gantrain.rundir.files import os_errors_explained, write_atomically
 from gantrain.rundir.grid import best_layout, write_png
+from gantrain.spec.history import HistorySpec
 from gantrain.spec.model import Spec
+from gantrain.spec.tasks import AnySpec
 
 SUFFIXES = {"grid": ".png", "images": "", "npz": ".npz", "csv": ".csv"}  # form -> end of the file's name; images: a directory
 WEIGHTS = {"ema": "ema", "raw": "generator"}  # word on the command line -> role in the state
@@ -35,12 +37,19 @@ class Wish:
     class_name: str | None
     weights: str | None
     batch_size: int
+    reconstruct: Path | None = None  # task aae: examples to encode and decode
+    encode: Path | None = None  # task aae: examples to encode
+    latent_grid: bool = False  # task aae: decode a grid of points in the plane of codes
 
 
 class Drawing:
     """Draws from one checkpoint, which carries its spec and the facts of its data: nothing structural is asked of the user."""
 
-    def __init__(self, path: Path, spec: Spec, wish: Wish) -> None:
+    def __init__(self, path: Path, spec: AnySpec, wish: Wish) -> None:
+        if isinstance(spec, HistorySpec):
+            raise UsageError(f"sample is for generators, this is a checkpoint of task {spec.task}: use gantrain predict")
+        if isinstance(spec, Spec) and (wish.reconstruct or wish.encode or wish.latent_grid):
+            raise UsageError("--reconstruct, --encode and --latent-grid are for task aae, this is a checkpoint of task gan")
         self._path = path
         self._spec = spec
         self._wish = wish
@@ -50,6 +59,7 @@ class Drawing:
 
     def outputs(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Network outputs [n,*shape] float32 and the classes asked for [n] int64, or None. Raises UsageError, RunError."""
+        assert isinstance(self._spec, Spec)
         labels = self._labels()
         net = build_net(self._spec, "generator", self._manifest.data, role=self._role())
         checkpoint.restore_part(self._path, net.variables, self._role())
@@ -59,11 +69,8 @@ class Drawing:
     def write(self, out: Path | None) -> list[Path]:
         """Draw and write; the files, in order. Raises UsageError for a form that this data has not."""
         self._check_form()
-        target = out or Path(self.default_name())
-        if target.suffix != SUFFIXES[self._wish.form] and self._wish.form != "images":
-            raise UsageError(
-                f"--out {target}: --as {self._wish.form} writes a file whose name ends in {SUFFIXES[self._wish.form]}"
-            )
+        target = self._target(out)
+        self._check_no_mixing(target)
         outputs, labels = self.outputs()
         with os_errors_explained("write", target):
             (target if self._wish.form == "images" else target.parent).mkdir(parents=True, exist_ok=True)
@@ -74,8 +81,18 @@ class Drawing:
     def default_name(self) -> str:
         """Where it goes without --out: named by run, step and seed, in the current directory."""
         run = self._path.parent.parent.name if self._path.parent.name == "checkpoints" else self._spec.name
-        stem = f"{run}-step-{self._manifest.step:08d}-seed-{self._wish.seed}"
-        return stem + SUFFIXES[self._wish.form]
+        return self._stem(f"{run}-step-{self._manifest.step:08d}") + SUFFIXES[self._wish.form]
+
+    def _stem(self, run: str) -> str:
+        return f"{run}-seed-{self._wish.seed}"
+
+    def _target(self, out: Path | None) -> Path:
+        target = out or Path(self.default_name())
+        if target.suffix != SUFFIXES[self._wish.form] and self._wish.form != "images":
+            raise UsageError(
+                f"--out {target}: --as {self._wish.form} writes a file whose name ends in {SUFFIXES[self._wish.form]}"
+            )
+        return target
 
     def _check_form(self) -> None:
         """UsageError for a form that this data has not; before anything is drawn."""
@@ -90,27 +107,49 @@ class Drawing:
         if self._wish.layout is not None and len(data.shape) != 3:
             raise UsageError("--grid: points are drawn in one plane, not in a grid; leave --grid out and use --count")
 
+    def _check_no_mixing(self, target: Path) -> None:
+        """UsageError for a directory with pictures that would stay beside the new ones; the same files again are replaced."""
+        if self._wish.form != "images" or not target.is_dir():
+            return
+        others = sorted({path.name for path in target.glob("*.png")} - {path.name for path in self._image_paths(target)})
+        if others:
+            raise UsageError(
+                f"--out {target}: holds {len(others):,} other PNG ({others[0]}, ...), which the new ones would be mixed with; "
+                "give a new or empty directory"
+            )
+
+    def _image_paths(self, target: Path) -> list[Path]:
+        width = max(5, len(str(self._wish.count - 1)))
+        return [target / f"{index:0{width}d}.png" for index in range(self._wish.count)]
+
     # ---------------------------------------------------------------- the forms
 
     def _grid(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
         del labels
-        write_png(target, self._pictures.picture(outputs, self._wish.layout or best_layout(len(outputs))))
+        write_png(target, self.picture(outputs))
         return [target]
+
+    def picture(self, outputs: np.ndarray) -> np.ndarray:
+        """A grid, or a scatter of points, uint8 [H,W,c]."""
+        return self._pictures.picture(outputs, self._wish.layout or best_layout(len(outputs)))
 
     def _images(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
         del labels
-        width = max(5, len(str(len(outputs) - 1)))
-        paths = [target / f"{index:0{width}d}.png" for index in range(len(outputs))]
+        paths = self._image_paths(target)
         for path, image in zip(paths, self._pictures.transform.to_uint8(outputs), strict=True):
             write_png(path, image)
         return paths
 
     def _npz(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
-        arrays = {"samples": self._in_units(outputs), "facts": np.array(json.dumps(self._facts()))}
-        if labels is not None:
-            arrays["labels"] = labels
+        return self._write_npz(target, self.arrays(outputs, labels))
+
+    def arrays(self, outputs: np.ndarray, labels: np.ndarray | None) -> dict[str, np.ndarray]:
+        """What an npz holds besides its facts."""
+        return {"samples": self._in_units(outputs), **({} if labels is None else {"labels": labels})}
+
+    def _write_npz(self, target: Path, arrays: dict[str, np.ndarray]) -> list[Path]:
         buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **arrays)
+        np.savez(buffer, allow_pickle=False, **arrays, facts=np.array(json.dumps(self._facts())))
         write_atomically(target, buffer.getvalue())
         return [target]
 
@@ -140,13 +179,17 @@ class Drawing:
     # ---------------------------------------------------------------- what the user asked for
 
     def _role(self) -> str:
+        assert isinstance(self._spec, Spec)
         if self._wish.weights == "ema" and self._spec.training.ema is None:
             raise UsageError("this run has no moving average (training.ema is null); use --weights raw")
         return WEIGHTS[self._wish.weights or ("raw" if self._spec.training.ema is None else "ema")]
 
+    def _reads_labels(self) -> bool:
+        return isinstance(self._spec, Spec) and self._spec.generator.uses_labels()
+
     def _labels(self) -> np.ndarray | None:
         names = self._manifest.data.class_names
-        if not self._spec.generator.uses_labels():
+        if not self._reads_labels():
             if self._wish.class_name is not None:
                 raise UsageError("--class: this generator does not read labels (generator.conditioning is null)")
             return None

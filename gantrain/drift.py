@@ -25,8 +25,9 @@ from gantrain.manifest import DataFacts, Manifest
 from gantrain.rundir.files import read_bounded
 from gantrain.rundir.record import RunRecord, Versions
 from gantrain.spec.loading import MAX_BYTES, load_text
-from gantrain.spec.model import Spec, to_tree
+from gantrain.spec.model import to_tree
 from gantrain.spec.plain import as_list, as_mapping
+from gantrain.spec.tasks import spec_class
 from gantrain.spec.trees import diff_trees
 from gantrain.stored import SPEC
 
@@ -110,7 +111,7 @@ def changes_of_versions(record: RunRecord | None, versions: Versions, device: st
 def _filled(tree: Any) -> Any:
     """With the defaults of settings that are newer than the file; as it is where that cannot be told."""
     try:
-        return _same_places(to_tree(Spec.model_validate(tree)))
+        return _same_places(to_tree(spec_class(tree).model_validate(tree)))
     except ValidationError:
         return _same_places(tree)
 

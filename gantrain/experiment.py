@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from gantrain import registry
+from gantrain.aae_experiment import AaeExperiment, build_aae
 from gantrain.data.pipeline import Order, batches
+from gantrain.data.source_facts import facts_of
 from gantrain.data.transforms import RangeTransform
 from gantrain.evaluation.scores import SAMPLES, score_for
+from gantrain.history_experiment import HistoryExperiment, build_history
 from gantrain.interfaces import NetContext, Source, SourceFacts
 from gantrain.keys import short_seed
 from gantrain.manifest import DataFacts
-from gantrain.sampling import Sampler
+from gantrain.pictures import Pictures
+from gantrain.registry import row_of
+from gantrain.sampling import BLOCK, Sampler
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import total_steps
+from gantrain.spec.history import HistorySpec
 from gantrain.spec.model import Spec
+from gantrain.spec.tasks import AnySpec
 from gantrain.training.assembly import labels_used, make_engine, make_parts, make_step, state_of
 from gantrain.training.draws import Draws
 from gantrain.training.engine import Engine
@@ -77,12 +86,47 @@ class Experiment:
         """Whether a net needs labels."""
         return labels_used(self.spec)
 
+    @property
+    def stops_when_unhealthy(self) -> bool:
+        """Whether a sign of collapse ends the run."""
+        return self.spec.training.health == "stop"
 
-def open_source(spec: Spec, base_dir: Path) -> tuple[Source, SourceFacts]:
+    def describe(self) -> str:
+        """The nets and what they are trained with, in one line."""
+        training, loss = self.spec.training, row_of(self.spec.objective.loss).name
+        nets = ", ".join(f"{net.role} {_size(self.spec, net)}" for net in (self.generator, self.discriminator))
+        return f"{nets}, loss {loss}, {training.updates} updates, {training.fakes} fakes"
+
+    def how_to_use(self, run: object) -> str:
+        """What to do with a finished run."""
+        return f"draw from it: gantrain sample {run}"
+
+    def drawings(self, pictures: Pictures) -> dict[str, np.ndarray]:
+        """Pictures to write now, by the end of their names, uint8 [H,W,c]: the fixed latents; {} for data that has no picture."""
+        if not pictures.drawable:
+            return {}
+        return {"": pictures.picture(self.sampler.draw(self.spec.seed, self.spec.output.sample_count))}
+
+
+def _size(spec: Spec, net: Net) -> str:
+    count = sum(int(tf.size(variable)) for variable in net.trainable.values())
+    return f"{row_of(getattr(spec, net.role)).name} {count:,} parameters"
+
+
+AnyExperiment: TypeAlias = Experiment | AaeExperiment | HistoryExperiment
+
+
+def open_source(spec: AnySpec, base_dir: Path) -> tuple[Source, SourceFacts]:
     """The data source and its full facts. Raises DataError."""
     source: Source = registry.build(spec.data.source, base_dir)
-    num_classes = None if source.labels is None else len(source.class_names)
-    return source, SourceFacts(tuple(source.shape), source.length, num_classes)
+    return source, facts_of(source)
+
+
+def build_any(spec: AnySpec, source: Source) -> AnyExperiment:
+    """The experiment of a spec's task. Raises UsageError."""
+    if isinstance(spec, AaeSpec):
+        return build_aae(spec, source)
+    return build_history(spec, source) if isinstance(spec, HistorySpec) else build(spec, source)
 
 
 def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
@@ -90,14 +134,14 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
 
     Raises UsageError for nets that cannot be trained as wired, and for plugins that give what they must not.
     """
-    data_facts = describe_data(spec, source)
+    data_facts = DataFacts.of(source, spec.data.range)
     num_classes = _num_classes(spec, data_facts)
     with tf.distribute.get_strategy().scope():
         nets = build_net(spec, "generator", data_facts), build_net(spec, "discriminator", data_facts)
         average = build_net(spec, "generator", data_facts, role="ema") if spec.training.ema else None
         own_parameters([*nets])
         check_outputs(*nets, data_facts.shape, spec.latent.size, num_classes)
-        check_plugins(spec, nets[1], data_facts.shape, num_classes)
+        check_plugins(spec.objective, (spec.latent.distribution, spec.latent.size), nets[1], data_facts.shape, num_classes)
         draws = Draws(registry.build(spec.latent.distribution), spec.latent.size, spec.seed, attempt)
         parts = make_parts(spec, data_facts, nets)
         step = make_step(spec, source, nets, parts, draws)
@@ -120,19 +164,6 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
     )
 
 
-def describe_data(spec: Spec, source: Source) -> DataFacts:
-    """What nets and samples need of the data; stored in each checkpoint."""
-    return DataFacts(
-        shape=tuple(source.shape),
-        dtype=source.load(np.zeros(1, np.int64)).dtype.name,
-        source_range=source.value_range,
-        network_range=spec.data.range,
-        class_names=tuple(source.class_names),
-        fingerprint=source.fingerprint(),
-        table=getattr(source, "table", None),
-    )
-
-
 def build_net(spec: Spec, name: str, data: DataFacts, role: str | None = None) -> Net:
     """The generator or discriminator of a spec; its weights depend only on (seed, name). `role` is its part in the state."""
     context = NetContext(
@@ -150,15 +181,14 @@ def _num_classes(spec: Spec, data: DataFacts) -> int | None:
     return (len(data.class_names) or None) if labels_used(spec) else None
 
 
-def build_sampler(spec: Spec, generator: keras.Model, data: DataFacts, batch_size: int | None = None) -> Sampler:
+def build_sampler(spec: Spec, generator: keras.Model, data: DataFacts, batch_size: int = BLOCK) -> Sampler:
     """Draws pictures from a generator of this spec."""
     num_classes = len(data.class_names) if spec.generator.uses_labels() else None
     prior = registry.build(spec.latent.distribution)
-    sizes = {} if batch_size is None else {"batch_size": batch_size}
-    return Sampler(generator, prior, spec.latent.size, num_classes, **sizes)
+    return Sampler(generator, prior, spec.latent.size, num_classes, batch_size)
 
 
-def watch_over(experiment: Experiment, events: RunEvents, warn: Callable[[str], None]) -> Watchman:
+def watch_over(experiment: AnyExperiment, events: RunEvents, warn: Callable[[str], None]) -> Watchman:
     """What the loop does when this experiment's run goes wrong, as its spec says."""
     training, recover = experiment.spec.training, None
     if training.on_nonfinite == "rollback":
@@ -172,4 +202,4 @@ def watch_over(experiment: Experiment, events: RunEvents, warn: Callable[[str], 
             warn=warn,
             settle=events.settle,
         )
-    return Watchman(warn, experiment.health, training.health == "stop", recover)
+    return Watchman(warn, experiment.health, experiment.stops_when_unhealthy, recover)

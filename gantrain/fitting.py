@@ -12,10 +12,11 @@ from gantrain import drift, kept_plugins, runs
 from gantrain.data.order import epoch_of
 from gantrain.data.progress import Watch, watched
 from gantrain.data.report import report_of
-from gantrain.experiment import Experiment, build, open_source, watch_over
+from gantrain.experiment import build_any, open_source, watch_over
 from gantrain.pictures import Pictures, spread
 from gantrain.registry import row_of
 from gantrain.rundir.directory import RunDirectory, unfinished_runs
+from gantrain.rundir.grid import write_png
 from gantrain.rundir.lock import locked
 from gantrain.rundir.metrics import LogFile, MetricsLog
 from gantrain.spec.model import Minutes
@@ -52,7 +53,7 @@ class Fitting:
         require(loaded, facts)
         if self.spec.training.deterministic is True or (self.spec.training.deterministic == "auto" and device != "cpu"):
             make_deterministic()
-        self._experiment = build(self.spec, self._source)
+        self._experiment = build_any(self.spec, self._source)
 
     # ---------------------------------------------------------------- before the first step
 
@@ -80,8 +81,7 @@ class Fitting:
         return [
             f"{spec.name}: {self._source.length:,} examples {shape} from {row_of(spec.data.source).name}, {span}, "
             f"batches of {spec.data.batch_size}",
-            f"generator {_net(experiment, 'generator')}, discriminator {_net(experiment, 'discriminator')}, "
-            f"loss {row_of(spec.objective.loss).name}, {spec.training.updates} updates, {spec.training.fakes} fakes",
+            experiment.describe(),
             f"{experiment.total_steps:,} steps ({epochs:,.1f} epochs) on {self._device}, {spec.training.precision}, "
             f"seed {spec.seed}",
         ]
@@ -121,7 +121,7 @@ class Fitting:
             self._experiment.start_data()
             self._trainer(events, intervals, make_reporter(resumed or 0, intervals.total)).run(stop)
         log.line("all steps done" + (f"; {events.best}" if events.best and events.best.best else ""))
-        self._tell(f"done: {run.path}; draw from it: gantrain sample {run.path}")
+        self._tell(f"done: {run.path}; {self._experiment.how_to_use(run.path)}")
 
     def _first_files(self, run: RunDirectory, events: RunEvents) -> None:
         """Real examples, untrained samples, a checkpoint: what cannot be written is found now, not after hours."""
@@ -152,9 +152,8 @@ class Fitting:
         experiment, pictures = self._experiment, self._pictures()
 
         def draw(stem: str) -> None:
-            if pictures.drawable:
-                outputs = experiment.sampler.draw(self.spec.seed, self.spec.output.sample_count)
-                pictures.write_grid(run.samples / f"{stem}.png", outputs)
+            for end, picture in experiment.drawings(pictures).items():
+                write_png(run.samples / f"{stem}{end}.png", picture)
 
         return RunEvents(
             run=run,
@@ -198,7 +197,7 @@ class Fitting:
         return Intervals(output.log_every, output.sample_every, steps, total, output.evaluate_every, seconds)
 
     def _epoch_at(self, step: int) -> float:
-        return epoch_of(step * self.spec.training.discriminator_steps, self._source.length, self.spec.data)
+        return epoch_of(step * self.spec.batches_per_step, self._source.length, self.spec.data)
 
     def _pictures(self) -> Pictures:
         return Pictures.of(self._experiment.transform, self._source)
@@ -212,9 +211,3 @@ class Fitting:
         kept_plugins.keep(run, self._loaded.plugins)
         resumed_by_name = self._loaded.base_dir.resolve() == run.path.resolve()  # then the text is the run's own resolved spec
         runs.write_specs(run, None if resumed_by_name else self._loaded.text, dump_yaml(self._tree()))
-
-
-def _net(experiment: Experiment, name: str) -> str:
-    net = getattr(experiment, name)
-    count = sum(int(tf.size(variable)) for variable in net.trainable.values())
-    return f"{row_of(getattr(experiment.spec, name)).name} {count:,} parameters"

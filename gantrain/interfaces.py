@@ -1,5 +1,7 @@
 """What each component is: its settings, the facts it declares, and what its builder returns. A newcomer's one page.
 
+Those of the tasks `aae` and `history` alone are in aae_interfaces.py and history_interfaces.py.
+
 Nothing here imports TensorFlow: settings and facts are judged by `validate-config` before a net exists. Shapes are in brackets:
 B batch, Z latent size, H height, W width, C channels (or classes, where said).
 """
@@ -109,8 +111,17 @@ class DiscriminatorOutput(NamedTuple):
 class PriorSettings(Settings):
     """Law of the latents. Builder: (settings) -> function (count, size, key) -> latents [count,size] float32.
 
-    `key` is an int64 tensor [2]; equal keys give equal latents (philox), on every device.
+    `key` is an int64 tensor [2]; equal keys give equal latents (philox), on every device. A law by label takes one more
+    argument: labels [count] int64.
     """
+
+    def uses_labels(self) -> bool:
+        """Whether the law depends on the label."""
+        return False
+
+    def fits(self, size: int) -> str | None:  # noqa: ARG002  most laws have any size
+        """None if latents of `size` numbers can have this law, else the reason and what to write."""
+        return None
 
 
 # ---------------------------------------------------------------- objectives
@@ -171,7 +182,9 @@ class PenaltyContext:
     """`critic` (x [B,*shape]) -> logits [B] in float32; `key` int64 [2] for random draws of this step.
 
     `fake_critic` is the critic with the labels of the fakes (None: as `critic`). `scale` is what sums of logits are multiplied
-    with before they are differentiated, and gradients divided by, so that float16 does not lose small ones.
+    with before they are differentiated, and gradients divided by, so that float16 does not lose small ones. `real_slope` and
+    `fake_slope` () -> gradient of the logits of `real_output` and `fake_output` by their examples, [B,*shape] float32, without
+    another forward; None where it must be computed by the critic.
     """
 
     critic: Callable[[Tensor], Tensor]
@@ -185,6 +198,8 @@ class PenaltyContext:
     scale: Tensor = 1.0
     part: Tensor = 0  # this is the part-th of `parts` equal micro-batches (over all replicas): random draws are made for all
     parts: int = 1
+    real_slope: Callable[[], Tensor] | None = None
+    fake_slope: Callable[[], Tensor] | None = None
 
 
 class RegulariserSettings(Settings):
@@ -240,6 +255,8 @@ class SourceFacts:
     notes: tuple[str, ...] = field(default=())  # such as "counted 50,000 names and stopped"
     bounded: bool | None = None  # whether values have a known range (pictures do, measured vectors do not)
     class_names: tuple[str, ...] = ()  # where they are known
+    target_size: int | None = None  # numbers of the target that belongs to each example; None also: no targets
+    longest_sequence: int | None = None  # most examples in a row that are of one sequence
 
 
 class SourceSettings(Settings):
@@ -253,8 +270,8 @@ class SourceSettings(Settings):
 class Source(Protocol):
     """Examples by index. `load` returns [n,*shape], uint8 or float32, always the same values for the same index.
 
-    A source may also have `report` (data/report.py: what was found when the data was opened; `fit` shows and keeps it) and
-    `table` (data/table.py: the way back from vectors to columns).
+    A source may also have `report` (data/report.py: what was found when the data was opened; `fit` shows and keeps it), `table`
+    (data/table.py: the way back from vectors to columns), and `pairing` (data/pairing.py: targets and sequences).
     """
 
     shape: tuple[int, ...]  # (H, W, C) or (D,)

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gantrain.data.table import Table
 from gantrain.errors import RunError
-from gantrain.interfaces import Range
+from gantrain.interfaces import Range, Source
 from gantrain.rundir.files import read_bounded
 from gantrain.version import VERSION
 
@@ -47,6 +48,19 @@ class DataFacts(_Part):
     class_names: tuple[str, ...] = ()
     fingerprint: str
     table: Table | None = None  # how the columns of a table became vectors, and the way back
+
+    @classmethod
+    def of(cls, source: Source, network_range: Range | None) -> DataFacts:
+        """Of an opened source; `network_range` is `data.range`."""
+        return cls(
+            shape=tuple(source.shape),
+            dtype=source.load(np.zeros(1, np.int64)).dtype.name,
+            source_range=source.value_range,
+            network_range=network_range,
+            class_names=tuple(source.class_names),
+            fingerprint=source.fingerprint(),
+            table=getattr(source, "table", None),
+        )
 
 
 class Manifest(_Part):

@@ -46,6 +46,18 @@ class Pictures:
         around = points if self.reference is None else self.reference
         return scatter(points, self.reference, limits_around(around))
 
+    def beside(self, first: np.ndarray, second: np.ndarray, layout: tuple[int, int] | None = None) -> np.ndarray:
+        """Pairs of examples [n,*shape], the second of each right of the first; points: the first as gray, the second red.
+
+        `layout`: rows and columns of pairs.
+        """
+        if len(self.shape) == 3:
+            rows, columns = layout or best_layout(len(first))
+            pairs = np.stack([first, second], axis=1).reshape(2 * len(first), *self.shape)
+            return tile(self.transform.to_uint8(pairs), rows, 2 * columns)
+        real, rebuilt = self.transform.inverse(first), self.transform.inverse(second)
+        return scatter(rebuilt, real, limits_around(real))
+
 
 def spread(length: int, count: int) -> np.ndarray:
     """Up to `count` indices spread evenly over `length` examples."""

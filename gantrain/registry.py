@@ -26,8 +26,11 @@ KINDS = (
     "source",
     "generator",
     "discriminator",
+    "encoder",
+    "model",
     "prior",
     "loss",
+    "window_loss",
     "penalty",
     "regulariser",
     "constraint",
@@ -133,8 +136,8 @@ def find(kind: str, name: str) -> Row | None:
 
 
 def row_of(settings: Settings) -> Row:
-    """The row a settings object belongs to."""
-    return _by_settings[type(settings)]
+    """The row a settings object belongs to: that of its class, or of the class it extends."""
+    return next(_by_settings[cls] for cls in type(settings).__mro__ if cls in _by_settings)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import tensorflow as tf
 from gantrain import checkpoint, drift, stored
 from gantrain.data.report import report_of
 from gantrain.errors import DivergedError, GantrainError, InterruptedRun, RunError
-from gantrain.experiment import Experiment
+from gantrain.experiment import AnyExperiment
 from gantrain.inspection import changed_files, missing_checkpoint
 from gantrain.interfaces import Source
 from gantrain.manifest import Manifest
@@ -64,7 +64,7 @@ def check_spec(run: RunDirectory, tree: Mapping[str, Any]) -> None:
         drift.check_spec(run.resolved_path, tree, run.path)
 
 
-def resume(run: RunDirectory, experiment: Experiment, tree: Mapping[str, Any], warn: Callable[[str], None]) -> int | None:
+def resume(run: RunDirectory, experiment: AnyExperiment, tree: Mapping[str, Any], warn: Callable[[str], None]) -> int | None:
     """Restore the newest good checkpoint and cut the metrics back to it; the step, or None if there is no checkpoint.
 
     Raises RunError if the checkpoint does not fit, or lies beyond the last step of the spec.
@@ -127,7 +127,7 @@ def mark_finished(run: RunDirectory, record: RunRecord) -> None:
         _save(record.ended("finished", "all steps done"), run)
 
 
-def new_record(experiment: Experiment, tree: Mapping[str, Any], device: str, known: RunRecord | None) -> RunRecord:
+def new_record(experiment: AnyExperiment, tree: Mapping[str, Any], device: str, known: RunRecord | None) -> RunRecord:
     """The record of a run that starts, or goes on from what is known of it."""
     changes = {
         "device": device,

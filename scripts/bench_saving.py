@@ -1,7 +1,7 @@
 """What saving costs the loop: DCGAN at 64x64, batches of 64, a checkpoint every 100 steps. python scripts/bench_saving.py
 
 Measures one step, the part of a checkpoint for which the loop waits (the snapshot), and the processor time of the part that is
-written while training goes on. Their sum is the cost where the processor is busy anyway; the snapshot alone is it where it is not.
+written while training goes on. Their sum is the cost where the processor is busy anyway, else the snapshot alone is it.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from gantrain.cli import output
 
+SHORT = {"generator": "G", "discriminator": "D", "reconstruction": "rec", "regularisation": "reg"}  # losses, in the bar
 PLAIN_EVERY_SEC = 10.0  # a log file of a batch system gets a line this often at most
 
 
@@ -92,4 +93,6 @@ def describe(means: dict[str, float], images_per_sec: float) -> str:
     """Speed and both losses in a few words."""
     speed = f"{images_per_sec:,.0f} images/s, " if images_per_sec else ""
     skipped = f", skipped: {means['skipped']:.0f}" if means.get("skipped") else ""
-    return f"{speed}loss G {means['loss/generator']:.3f} D {means['loss/discriminator']:.3f}{skipped}"
+    losses = {name.removeprefix("loss/"): value for name, value in means.items() if name.startswith("loss/")}
+    shown = [f"{SHORT.get(name, '')} {value:.3f}".strip() for name, value in losses.items()]
+    return f"{speed}loss {' '.join(shown)}{skipped}"

@@ -22,6 +22,7 @@ from gantrain.version import VERSION
 COMMANDS = {
     "fit": ("gantrain.cli.fit", "Train a GAN from a YAML file, or continue a run."),
     "sample": ("gantrain.cli.sample", "Make pictures from a run or a checkpoint."),
+    "predict": ("gantrain.cli.predict", "Outputs and windows of a network of task history."),
     "validate-config": ("gantrain.cli.validate", "Check a YAML file without training; all problems at once."),
     "fsck": ("gantrain.cli.fsck", "Look a run directory over for damage; changes nothing."),
     "pack": ("gantrain.cli.pack", "Decode a data source once, into one file that training starts from at once."),

@@ -33,14 +33,19 @@ def _layout(context: click.Context, parameter: click.Parameter, value: str | Non
 @click.option("--class", "class_name", metavar="NAME", help="Draw this class only (conditional generators).")
 @click.option("--weights", type=click.Choice(["ema", "raw"]), help="Moving average (default) or last weights.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Caps memory.")
+@click.option("--reconstruct", type=click.Path(path_type=Path), help="Task aae: examples beside their reconstructions.")
+@click.option("--encode", type=click.Path(path_type=Path), help="Task aae: codes of examples, with --as npz.")
+@click.option("--latent-grid", is_flag=True, help="Task aae: decode a grid over the plane of codes.")
 @click.option("--allow-plugins", is_flag=True, help="Run the code of the run's plugins.")
 def command(checkpoint: Path, out: Path | None, allow_plugins: bool, **wishes: object) -> None:
     """Draw from CHECKPOINT: a run directory (its latest good checkpoint) or one checkpoint directory."""
     from gantrain.startup import start_tensorflow
 
     start_tensorflow("auto")
+    from gantrain.aae_drawing import AaeDrawing
     from gantrain.drawing import Drawing, draw_from
     from gantrain.inspection import check_kept_plugins
+    from gantrain.spec.aae import AaeSpec
     from gantrain.spec.parse import read_resolved
 
     wish = _wish(**wishes)  # type: ignore[arg-type]
@@ -48,7 +53,7 @@ def command(checkpoint: Path, out: Path | None, allow_plugins: bool, **wishes: o
     def draw(path: Path) -> list[Path]:
         check_kept_plugins(path.parent.parent / "plugins")
         spec = read_resolved(path / "spec.resolved.yaml", allow_plugins=allow_plugins)
-        return Drawing(path, spec, wish).write(out)
+        return (AaeDrawing(path, spec, wish) if isinstance(spec, AaeSpec) else Drawing(path, spec, wish)).write(out)
 
     files = draw_from(checkpoint, output.warn, draw)
     output.echo(str(files[0]) if len(files) == 1 else f"{len(files)} files in {files[0].parent}")
@@ -60,4 +65,8 @@ def _wish(count: int | None, layout: tuple[int, int] | None, **rest: object):
     cells = layout[0] * layout[1] if layout else None
     if cells is not None and count is not None and count > cells:
         raise UsageError(f"--grid {layout[0]}x{layout[1]} holds {cells} pictures, --count asks for {count}")  # type: ignore[index]
+    roads = [name for name in ("reconstruct", "encode", "latent_grid") if rest[name]]
+    if len(roads) > 1 or (roads and count is not None):
+        words = [f"--{name.replace('_', '-')}" for name in roads]
+        raise UsageError(f"{words[0]} does not go with {words[1] if len(words) > 1 else '--count'}; leave one of them out")
     return Wish(count=count or cells or 64, layout=layout, **rest)  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ import click
 from gantrain import registry
 from gantrain.cli.output import echo, show_problems, warn
 from gantrain.data.report import Report, report_of
-from gantrain.interfaces import SourceFacts
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.parse import LoadedSpec, load_spec, require
 from gantrain.spec.problems import Problem, SpecError, dotted
@@ -48,12 +47,11 @@ def _opened(loaded: LoadedSpec) -> Report | None:
     """Open the data (without TensorFlow) and judge the spec again by what it is. Raises SpecError, DataError."""
     from gantrain.cli.bar import scan_bar
     from gantrain.data.progress import watched
+    from gantrain.data.source_facts import facts_of
 
     with scan_bar(quiet=False) as watch, watched(watch):
         source = registry.build(loaded.spec.data.source, loaded.base_dir)
-    num_classes = None if source.labels is None else len(source.class_names)
-    bounded = source.value_range is not None
-    require(loaded, SourceFacts(tuple(source.shape), source.length, num_classes, bounded=bounded, class_names=source.class_names))
+    require(loaded, facts_of(source))
     return report_of(source)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy as np
 from gantrain.data import headers
 from gantrain.data.catalog import Arrays as Settings
 from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
+from gantrain.data.pairing import Pairing
 from gantrain.data.report import Report
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range
 
@@ -23,9 +25,10 @@ FINGERPRINT_BLOCK_BYTES = 2**20
 def build(settings: Settings, base_dir: Path) -> Arrays | MemorySource:
     """Open and check the whole array: finite, and inside the declared range. Raises DataError."""
     places = headers.Places.of(settings, base_dir)
-    header = headers.read(places.path, places.key, places.labels_key)
+    header = places.of_examples()
     headers.check(header, settings.value_range)
-    source = _opened(header, headers.read_labels(places, header.shape[0]), settings.value_range)
+    labels = headers.read_labels(places, header.shape[0])
+    source = replace(_opened(header, labels, settings.value_range), pairing=headers.read_pairing(places, header.shape[0]))
     check_values(source, header.place, declared=settings.value_range is not None)
     small = header.key is not None or source.values.nbytes <= LARGEST_IN_MEMORY
     return source.in_full(_report(source, header.place)) if small else source
@@ -41,6 +44,7 @@ class Arrays:
     labels: np.ndarray | None
     class_names: tuple[str, ...]
     in_memory: np.ndarray | None = None
+    pairing: Pairing | None = None  # of arrays in an npz, which is always read in full
 
     @property
     def length(self) -> int:
@@ -54,7 +58,7 @@ class Arrays:
     def in_full(self, report: Report | None = None) -> MemorySource:
         """The same examples, read and kept."""
         values = np.ascontiguousarray(_cast(np.asarray(self.values)).reshape(-1, *self.shape))
-        return MemorySource(values, self.value_range, self.labels, self.class_names, report)
+        return MemorySource(values, self.value_range, self.labels, self.class_names, report, pairing=self.pairing)
 
     def fingerprint(self) -> str:
         """Digest over shape, dtype, labels and 64 blocks of 1 MiB, evenly spread over the file's examples."""
@@ -76,7 +80,7 @@ def _report(source: Arrays, place: str) -> Report:
     """Extremes and labels, and what a discriminator would see at once."""
     least, most = min(float(part.min()) for _, part in _chunks(source)), max(float(part.max()) for _, part in _chunks(source))
     shape = "x".join(map(str, source.shape))
-    line = f"{place}: {source.length:,} examples {shape} of {source.values.dtype}, values from {least:g} to {most:g}"
+    line = f"{place}: {counted(source.length, 'example')} {shape} of {source.values.dtype}, values from {least:g} to {most:g}"
     counts = [] if source.labels is None else np.bincount(source.labels, minlength=len(source.class_names)).tolist()
     tree = {"place": place, "examples": source.length, "lowest": least, "highest": most, "labels": counts}
     return Report((line,), tuple(_doubts(source, counts)), tree)
@@ -123,7 +127,7 @@ def _check_finite(source: Arrays, place: str) -> None:
         bad += int(rows.sum())
     if bad:
         raise DataError(
-            f"{place} holds {bad:,} values that are not finite (NaN or infinite), first in example {first}; clean it first"
+            f"{place} holds {counted(bad, 'value')} not finite (NaN or infinite), first in example {first}; clean it first"
         )
 
 

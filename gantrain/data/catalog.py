@@ -99,15 +99,19 @@ class Arrays(SourceSettings):
     """One .npy or .npz file of pictures [N,H,W] or [N,H,W,C] or vectors [N,D]."""
 
     path: str  # .npy or .npz, relative to the config file
-    key: str | None = None  # array inside the npz; null: the only one besides the labels
+    key: str | None = None  # array inside the npz; null: the only one besides those named below
     labels: str | None = None  # .npy of class numbers [N], from 0
     labels_key: str | None = None  # or: class numbers inside the same npz
+    targets_key: str | None = None  # task history: targets [N] or [N,T] inside the same npz
+    sequence_key: str | None = None  # task history: [N] inside the same npz, a number or text that names each example's sequence
     value_range: Range | None = None  # lowest and highest value; needed for float pictures, uint8 defaults to [0, 255]
 
     @model_validator(mode="after")
     def _consistent(self) -> Arrays:
         if self.labels is not None and self.labels_key is not None:
             raise ValueError("labels and labels_key are both given; keep one")
+        if self.sequence_key is not None and self.targets_key is None:
+            raise ValueError("sequence_key goes with targets_key, which is missing")
         check_value_range(self.value_range)
         return self
 
@@ -150,3 +154,27 @@ class GaussianMixture(SourceSettings):
     def peek(self, base_dir: Path) -> SourceFacts:  # noqa: ARG002
         """Follows from the settings."""
         return SourceFacts((2,), self.size, self.modes, bounded=False)
+
+
+@register("source", "window_teacher", build="gantrain.data.window_teacher:build")
+class WindowTeacher(SourceSettings):
+    """Vectors and targets for task history: norms of the last outputs of a hidden network."""
+
+    inputs: Annotated[int, Field(ge=1, le=10_000)] = 32  # numbers of an example
+    outputs: Annotated[int, Field(ge=1, le=10_000)] = 32  # of the hidden network
+    length: Annotated[int, Field(ge=1, le=10_000)] = 4  # outputs that a target looks at
+    size: Annotated[int, Field(ge=1, le=1_000_000)] = 1000  # examples
+    sequences: Annotated[int, Field(ge=1)] = 1  # equal parts that know nothing of each other
+    memory: Annotated[float, Field(ge=0, lt=1)] = 0.9  # correlation of an example with the one before it
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0  # of the data, apart from the seed of the experiment
+
+    @model_validator(mode="after")
+    def _enough(self) -> WindowTeacher:
+        if self.sequences > self.size:
+            raise ValueError(f"{self.sequences} sequences need at least as many examples; size is {self.size}")
+        return self
+
+    def peek(self, base_dir: Path) -> SourceFacts:  # noqa: ARG002
+        """Follows from the settings."""
+        longest = -(-self.size // self.sequences)
+        return SourceFacts((self.inputs,), self.size, None, bounded=False, target_size=1, longest_sequence=longest)

@@ -12,8 +12,10 @@ from gantrain.data.csv_text import Cells, is_number, read
 from gantrain.data.file_settings import Csv as Settings
 from gantrain.data.labels_join import sorted_labels
 from gantrain.data.memory import MemorySource
+from gantrain.data.pairing import Pairing, numbered, paired
 from gantrain.data.report import Report
 from gantrain.data.table import Column, Table
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range, SourceFacts
 
@@ -32,12 +34,24 @@ def facts(settings: Settings, base_dir: Path) -> SourceFacts:
     bounded = settings.scale == "minmax"
     if path.stat().st_size <= PEEKED_BYTES:
         source = build(settings, base_dir)
-        classes = len(source.class_names) or None
-        return SourceFacts(source.shape, source.length, classes, bounded=bounded, class_names=source.class_names)
+        return _facts_of(source, bounded)
     cells = read(path, most_rows=100)
     wanted = _wanted(cells, settings)
     known = None if settings.label or settings.categories else (len(wanted),)
     return SourceFacts(known, None, None, (f"{path} is large; its rows are counted at the start of fit",), bounded=bounded)
+
+
+def _facts_of(source: MemorySource, bounded: bool) -> SourceFacts:
+    classes, pairing = len(source.class_names) or None, source.pairing
+    return SourceFacts(
+        source.shape,
+        source.length,
+        classes,
+        bounded=bounded,
+        class_names=source.class_names,
+        target_size=pairing.size if pairing else None,
+        longest_sequence=pairing.longest if pairing else None,
+    )
 
 
 def build(settings: Settings, base_dir: Path) -> MemorySource:
@@ -56,7 +70,8 @@ def build(settings: Settings, base_dir: Path) -> MemorySource:
     value_range: Range | None = (0.0, 1.0) if settings.scale == "minmax" else None
     if value_range is not None:
         values = np.clip(values, 0, 1)  # rounding to float32 may leave the range by a bit
-    return MemorySource(values, value_range, labels, classes, _report(cells, columns, numbers), table)
+    report = _report(cells, columns, numbers)
+    return MemorySource(values, value_range, labels, classes, report, table, _pairing(cells, settings))
 
 
 def _path(settings: Settings, base_dir: Path) -> Path:
@@ -71,15 +86,21 @@ def _path(settings: Settings, base_dir: Path) -> Path:
 
 
 def _wanted(cells: Cells, settings: Settings) -> list[str]:
-    names = list(settings.columns or [name for name in cells.header if name != settings.label])
-    asked = [*names, *settings.categories, *([settings.label] if settings.label else [])]
+    beside = [name for name in (settings.label, *settings.targets, settings.sequence) if name is not None]
+    names = list(settings.columns or [name for name in cells.header if name not in beside])
+    asked = [*names, *settings.categories, *beside]
     unknown = [name for name in asked if name not in cells.header]
     if unknown:
         raise DataError(f"{cells.path} has no column {unknown[0]!r}; it has: {', '.join(cells.header)}")
     missing = [name for name in settings.categories if name not in names]
-    if missing or settings.label in names or len(set(names)) < len(names):
-        odd = missing[0] if missing else settings.label or ""
-        raise DataError(f"column {odd!r}: `categories` must be among `columns`, `label` must not, and each may be named once")
+    twice = [name for index, name in enumerate([*names, *beside]) if name in [*names, *beside][:index]]
+    if missing or twice:
+        raise DataError(
+            f"column {[*missing, *twice][0]!r}: `categories` must be among `columns`, `label`, `targets` and `sequence` must "
+            "not, and each may be named once"
+        )
+    if not names:
+        raise DataError(f"{cells.path}: no column is left for the vector; it has: {', '.join(cells.header)}")
     return names
 
 
@@ -111,8 +132,19 @@ def _numbers(cells: Cells, name: str) -> np.ndarray | None:
     if 2 * len(bad) > len(column) or len(bad) > 1000:
         return None
     raise DataError(
-        f"{cells.place(bad[0], name)}: {column[bad[0]]!r} is no number, as in {len(bad):,} rows; correct it, or omit the column"
+        f"{cells.place(bad[0], name)}: {column[bad[0]]!r} is no number, as in {counted(len(bad), 'row')}; correct it, "
+        "or omit the column"
     )
+
+
+def number_cells(cells: Cells, name: str) -> np.ndarray:
+    """A column that must be numbers, [n] float64. Raises DataError for blanks, text, NaN and infinity."""
+    _check_blanks(cells, [name])
+    values = _numbers(cells, name)
+    if values is None:
+        raise DataError(f"{cells.path}: column {name!r} holds text where numbers are wanted; name another column, or correct it")
+    _check_finite(cells, {name: values})
+    return values
 
 
 def _text_problem(cells: Cells, names: Sequence[str]) -> str:
@@ -129,7 +161,8 @@ def _check_blanks(cells: Cells, names: Sequence[str]) -> None:
     if blank:
         row, name = min(blank, key=lambda item: item[0])
         raise DataError(
-            f"{cells.place(row, name)} is blank ({len(blank):,} blank cells in all); fill it in, or leave the row or column out"
+            f"{cells.place(row, name)} is blank ({counted(len(blank), 'blank cell')} in all); fill it in, "
+            "or leave the row or column out"
         )
 
 
@@ -138,8 +171,8 @@ def _check_finite(cells: Cells, numbers: dict[str, np.ndarray]) -> None:
     if bad:
         row, name = min(bad, key=lambda item: item[0])
         raise DataError(
-            f"{cells.place(row, name)} is {cells.of(name)[row]} ({len(bad):,} cells are NaN or infinite); correct it, or leave "
-            "the row or column out"
+            f"{cells.place(row, name)} is {cells.of(name)[row]} ({counted(len(bad), 'cell')} NaN or infinite); correct it, "
+            "or leave the row or column out"
         )
 
 
@@ -185,6 +218,17 @@ def _labels(cells: Cells, settings: Settings) -> tuple[np.ndarray | None, tuple[
     return np.array([number[cell] for cell in column], np.int64), classes
 
 
+def _pairing(cells: Cells, settings: Settings) -> Pairing | None:
+    """Targets and sequences; numbers as they are."""
+    if not settings.targets:
+        return None
+    named = [*settings.targets, *([settings.sequence] if settings.sequence else [])]
+    _check_blanks(cells, named)
+    found = {name: number_cells(cells, name) for name in settings.targets}
+    ids = numbered(np.array(cells.of(settings.sequence))) if settings.sequence else None
+    return paired(np.stack(list(found.values()), axis=1), ids, len(cells.lines), f"columns {', '.join(found)} of {cells.path}")
+
+
 def _report(cells: Cells, columns: Sequence[Column], numbers: dict[str, np.ndarray]) -> Report:
     def words(column: Column) -> str:
         values = numbers[column.name]
@@ -192,7 +236,7 @@ def _report(cells: Cells, columns: Sequence[Column], numbers: dict[str, np.ndarr
             return f"{len(column.levels)} names"
         return f"{values.min():g} to {values.max():g}, mean {values.mean():g}"
 
-    title = f"table {cells.path}: {len(cells.lines):,} rows, {len(columns)} columns"
+    title = f"table {cells.path}: {counted(len(cells.lines), 'row')}, {counted(len(columns), 'column')}"
     lines = tuple(f"  {column.name:<16} {column.kind:<9} {words(column)}" for column in columns[:12])
     more = (f"  and {len(columns) - 12} more columns",) if len(columns) > 12 else ()
     constant = [column.name for column in columns if column.kind != "category" and numbers[column.name].std() == 0]

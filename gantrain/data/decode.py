@@ -1,4 +1,4 @@
-"""One picture file -> uint8 [H,W,C], whatever its format and mode (Pillow only, free of TensorFlow)."""
+"""One picture file -> uint8 or float32 [H,W,C], whatever its format and mode (Pillow only, free of TensorFlow)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from gantrain.data.deep import framed_deep
 from gantrain.data.depth import deep_values, eight_bit
 from gantrain.data.framing import Frame, framed
 from gantrain.data.opening import Unusable, opened, read
@@ -26,7 +27,7 @@ CONVERTIBLE = frozenset({"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa",
 
 
 def decode(path: Path, frame: Frame) -> np.ndarray:
-    """The picture in its frame, uint8 [H,W,C]. Raises DataError that names the file.
+    """The picture in its frame [H,W,C]: uint8, or float32 where the frame is deep. Raises DataError that names the file.
 
     The format is judged by content; of animations and multi-page files the first frame is taken. Orientation (EXIF) is applied,
     transparency by the frame's rule, then the size by the frame's rule with Pillow's antialiased bicubic filter (the filter of
@@ -53,9 +54,13 @@ def load(image: Image.Image, content: bytes) -> np.ndarray | None:
 
 
 def finish(image: Image.Image, values: np.ndarray | None, frame: Frame) -> np.ndarray:
-    """What `load` gave, in its frame: 8 bits per channel, turned as EXIF says, then by the frame's rules."""
-    shallow = image if values is None else eight_bit(values, image.info.get("transparency"), frame.value_range)
-    turn = TURNS.get(orientation(image))
+    """What `load` gave, in its frame: 8 bits per channel (float32 in a deep frame), turned as EXIF says, by the frame's rules."""
+    turn, transparent = TURNS.get(orientation(image)), image.info.get("transparency")
+    if frame.deep and values is None:
+        raise Unusable("has 8 bits per channel, and had more when the folder was scanned; start again")
+    if frame.deep and values is not None:
+        return framed_deep(values, transparent, turn, frame)
+    shallow = image if values is None else eight_bit(values, transparent, frame.value_range)
     return framed(shallow if turn is None else shallow.transpose(turn), frame)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from PIL import Image
 
 from gantrain.data.opening import PILLOW_FORMATS, Unusable
+from gantrain.data.words import counted
 from gantrain.interfaces import Range
 
-FULL_16_BIT = (0.0, 65535.0)
 OTHER_ORDER = {"B": "L", "L": "B", "N": "B" if np.little_endian else "L"}
 ONE_BAND = ("I", "F")  # and I;16, I;16B: modes of one band with more than 8 bits
 
@@ -76,13 +76,19 @@ def eight_bit(values: np.ndarray, transparent: Any, value_range: Range | None) -
     `transparent` is the one transparent value that a PNG may name, or None. Raises Unusable for values outside the range, for
     values that are not finite, and for float or 32-bit pictures without a range.
     """
-    planes = values if values.ndim == 3 else values[..., None]
-    count = planes.shape[-1]
-    colour = planes[..., : count - 1] if count in (2, 4) else planes
-    alpha = planes[..., count - 1 :] if count in (2, 4) else _alpha_of(colour, transparent)
+    colour, alpha = split(values, transparent)
     levels = [to_levels(colour, value_range), *([] if alpha is None else [to_levels(alpha, None)])]
     joined = np.concatenate(levels, axis=-1)
     return Image.fromarray(joined[..., 0] if joined.shape[-1] == 1 else joined)
+
+
+def split(values: np.ndarray, transparent: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Colour [H,W,1 or 3] of deep values [H,W] or [H,W,C], and alpha [H,W,1] of 0..65535, or None."""
+    planes = values if values.ndim == 3 else values[..., None]
+    count = planes.shape[-1]
+    if count in (2, 4):
+        return planes[..., : count - 1], planes[..., count - 1 :]
+    return planes, _alpha_of(planes, transparent)
 
 
 def _alpha_of(colour: np.ndarray, transparent: Any) -> np.ndarray | None:
@@ -101,15 +107,16 @@ def to_levels(values: np.ndarray, value_range: Range | None) -> np.ndarray:
             f"holds {values.dtype} values from {low:g} to {high:g}, which have no natural range; declare "
             "data.source.value_range: [lowest, highest]"
         )
-    _check(values, value_range)
+    check_range(values, value_range)
     share = (values.astype(np.float64) - value_range[0]) / (value_range[1] - value_range[0])
     return np.rint(255 * share).astype(np.uint8)
 
 
-def _check(values: np.ndarray, value_range: Range) -> None:
+def check_range(values: np.ndarray, value_range: Range) -> None:
+    """Raises Unusable for values that are not finite, or outside the range."""
     bad = values.size - int(np.isfinite(values).sum())
     if bad:
-        raise Unusable(f"holds {bad:,} values that are not finite (NaN or infinite); clean it, or remove it")
+        raise Unusable(f"holds {counted(bad, 'value')} not finite (NaN or infinite); clean it, or remove it")
     outside = float(((values < value_range[0]) | (values > value_range[1])).mean())
     if outside:
         raise Unusable(

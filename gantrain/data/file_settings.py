@@ -37,10 +37,18 @@ class Csv(SourceSettings):
     """A table in a CSV file with a header line: one vector per row; samples come back as CSV."""
 
     path: str  # relative to the config file
-    columns: tuple[str, ...] | None = None  # in this order; null: all but `label`
+    columns: tuple[str, ...] | None = None  # in this order; null: all but `label`, `targets` and `sequence`
     categories: tuple[str, ...] = ()  # columns of names, each becomes one 0/1 number per name
     label: str | None = None  # column of class names, for conditional nets; not part of the vector
     scale: Literal["standardise", "minmax"] | None = "standardise"  # mean 0 and std 1 | 0..1 | null: numbers as they are
+    targets: tuple[str, ...] = ()  # task history: columns of numbers, taken as they are; not part of the vector
+    sequence: str | None = None  # task history: column that names each row's sequence; not part of the vector
+
+    @model_validator(mode="after")
+    def _has_targets(self) -> Csv:
+        if self.sequence is not None and not self.targets:
+            raise ValueError("sequence goes with targets, which are missing")
+        return self
 
     def peek(self, base_dir: Path) -> SourceFacts:
         """Reads small files in full, of larger ones the first lines."""

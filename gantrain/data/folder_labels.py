@@ -10,6 +10,7 @@ import numpy as np
 
 from gantrain.data import labels_file, labels_join, scan
 from gantrain.data.scan import Scan, printable
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 
 FOLDERS = "folders"
@@ -57,7 +58,7 @@ def _check(path: Path, found: Scan, joined: labels_join.Joined, *, skip: bool) -
         )
     if missing and not skip:
         raise DataError(
-            f"{len(missing):,} of {len(found.names):,} pictures have no label in {path}: {_few(missing)}"
+            f"{len(missing):,} of {counted(len(found.names), 'picture')} without a label in {path}: {_few(missing)}"
             f"{labels_join.case_hint(joined)}; add them, remove the pictures, or write on_bad_file: skip"
         )
 
@@ -65,9 +66,11 @@ def _check(path: Path, found: Scan, joined: labels_join.Joined, *, skip: bool) -
 def _notes(path: Path, joined: labels_join.Joined) -> list[str]:
     notes: list[str] = []
     if joined.without_file:
-        notes.append(f"{len(joined.without_file):,} names in {path} are no picture of the folder: {_few(joined.without_file)}")
+        notes.append(
+            f"{counted(len(joined.without_file), 'name')} in {path} without a picture in the folder: {_few(joined.without_file)}"
+        )
     if joined.without_label:
-        notes.append(f"{len(joined.without_label):,} pictures have no label and are left out: {_few(joined.without_label)}")
+        notes.append(f"{counted(len(joined.without_label), 'picture')} without a label, left out: {_few(joined.without_label)}")
     return notes
 
 

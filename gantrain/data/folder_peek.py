@@ -7,6 +7,7 @@ from pathlib import Path
 from gantrain.data import scan, scan_cache
 from gantrain.data.catalog import ImageFolder
 from gantrain.data.folder_labels import FolderLabels, labels_of
+from gantrain.data.words import counted
 from gantrain.interfaces import SourceFacts
 
 SMALL_ENOUGH = 20_000  # files whose size and time of change are asked for, to use an earlier scan
@@ -47,4 +48,4 @@ def _notes(bad: dict[str, str]) -> tuple[str, ...]:
     if not bad:
         return ()
     name, cause = next(iter(bad.items()))
-    return (f"an earlier scan found {len(bad):,} unreadable files, such as {scan.printable(name)}: {cause}",)
+    return (f"an earlier scan found {counted(len(bad), 'unreadable file')}, such as {scan.printable(name)}: {cause}",)

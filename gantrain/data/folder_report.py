@@ -13,6 +13,7 @@ from gantrain.data.inspect import PictureFacts
 from gantrain.data.report import Report
 from gantrain.data.scan import Scan, printable
 from gantrain.data.survey import Survey
+from gantrain.data.words import counted
 
 SHOWN = 3  # names or values in one line of the table
 MANY_BARS = 0.05  # mean share of the area in bars of one value that is worth a warning
@@ -46,7 +47,7 @@ def report(findings: Findings) -> Report:
 def _rows(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[tuple[str, str]]:
     total = len(findings.survey.names)
     bad = findings.survey.bad()
-    yield "pictures", f"{len(facts):,} of {total:,} files, brought to {findings.frame_words}"
+    yield "pictures", f"{len(facts):,} of {counted(total, 'file')}, brought to {findings.frame_words}"
     yield "formats", _counts(item.format for item in facts)
     yield "sizes", _sizes(facts) + " (width x height)"
     yield "modes", _counts(item.mode for item in facts)
@@ -61,40 +62,49 @@ def _rows(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[tuple
     if findings.labels is not None:
         yield "labels", _counts(findings.class_names[label] for label in findings.labels)
     if findings.found.ignored:
-        yield "ignored", f"{len(findings.found.ignored):,} other files: " + _few(map(printable, findings.found.ignored))
+        yield "ignored", f"{counted(len(findings.found.ignored), 'other file')}: " + _few(map(printable, findings.found.ignored))
 
 
 def _oddities(findings: Findings) -> Iterator[tuple[str, str]]:
     turned, animated = [_named(findings.used, test) for test in (lambda item: item.orientation > 1, lambda item: item.animated)]
     if turned:
         yield "turned", f"{len(turned):,} by their EXIF orientation: {_few(turned)}"
+    profiles = _named(findings.used, lambda item: item.profile)
+    if profiles:
+        yield (
+            "profiles",
+            f"{len(profiles):,} with a colour profile, which is ignored: values are taken as they are ({_few(profiles)})",
+        )
     if animated:
         yield "animated", f"{len(animated):,}, the first frame is used: {_few(animated)}"
     groups = duplicates(findings.used)
     if groups:
         copies = sum(len(group) - 1 for group in groups)
-        yield "copies", f"{copies:,} files have the contents of another, such as {' = '.join(map(printable, groups[0][:2]))}"
+        yield (
+            "copies",
+            f"{counted(copies, 'file')} with the contents of another, such as {' = '.join(map(printable, groups[0][:2]))}",
+        )
 
 
 def _warnings(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[str]:
     deep = _named(findings.used, lambda item: item.bits > 8)
     if deep and len(deep) < len(facts):
         yield (
-            f"{len(deep):,} of {len(facts):,} pictures have more than 8 bits per channel, the others have 8 ({_few(deep)}): "
-            "each is scaled by its own depth"
+            f"more than 8 bits per channel in {len(deep):,} of {counted(len(facts), 'picture')}, the others have 8 "
+            f"({_few(deep)}): each is scaled by its own depth to 8 bits"
         )
     tops = [item.high for item in facts if item.bits == 16]
     if tops and not findings.ranged and max(tops) < DARK * 65535:
         yield (
-            f"the {len(tops):,} 16-bit pictures use values up to {max(tops):g} of 65535 and will be nearly black; "
+            f"{counted(len(tops), '16-bit picture')}: no value is above {max(tops):g} of 65535, so they will be nearly black; "
             f"write value_range: [0, {max(tops):g}]"
         )
     bars = [item.bars for item in facts]
     if facts and float(np.mean(bars)) > MANY_BARS:
         yield (
             f"{100 * float(np.mean(bars)):.0f} % of the pixels lie in bars of one exact value along the border "
-            f"({sum(share > 0 for share in bars):,} of {len(facts):,} pictures); if that is padding, crop it: a discriminator "
-            "tells exact values from a generator's at once"
+            f"({sum(share > 0 for share in bars):,} of {counted(len(facts), 'picture')}); if that is padding, crop it: "
+            "a discriminator tells exact values from a generator's at once"
         )
     yield from findings.notes
 
@@ -112,6 +122,7 @@ def _tree(findings: Findings) -> dict[str, Any]:
         "bits": {str(bits): count for bits, count in Counter(item.bits for item in facts).most_common()},
         "alpha": dict(Counter(item.alpha for item in facts).most_common()),
         "turned": _named(used, lambda item: item.orientation > 1),
+        "profiles": _named(used, lambda item: item.profile),
         "animated": _named(used, lambda item: item.animated),
         "deep": {printable(name): [item.low, item.high] for name, item in _pairs(used) if item.bits > 8},
         "bars": {"mean_share": float(np.mean([item.bars for item in facts])) if facts else 0.0},

@@ -25,6 +25,7 @@ class Frame:
     framing: str = "crop"  # crop | pad | stretch
     alpha: str = "composite"  # composite | keep | error
     value_range: Range | None = None  # of 16-bit and float pictures
+    deep: bool = False  # all pictures have more than 8 bits: they stay float32, in their own units
 
     @staticmethod
     def of(settings: ImageFolder) -> Frame:
@@ -41,8 +42,7 @@ class Frame:
 
 def framed(image: Image.Image, frame: Frame) -> np.ndarray:
     """The picture in its frame, uint8 [H,W,C]. Raises Unusable for transparency where the rule is `error`."""
-    sized = _sized(_with_rule_for_alpha(image, frame), frame)
-    return np.asarray(sized, np.uint8).reshape(frame.shape)
+    return np.asarray(sized(_with_rule_for_alpha(image, frame), frame), np.uint8).reshape(frame.shape)
 
 
 def _with_rule_for_alpha(image: Image.Image, frame: Frame) -> Image.Image:
@@ -55,7 +55,17 @@ def _with_rule_for_alpha(image: Image.Image, frame: Frame) -> Image.Image:
         return _hidden_colours_removed(picture, frame.background)
     if frame.alpha == "error" and is_transparent(picture):
         raise Unusable("has transparent pixels, and data.source.alpha is error; write alpha: composite, or flatten it")
-    return Image.alpha_composite(Image.new("RGBA", picture.size, (*frame.background, 255)), picture).convert(mode)
+    return composited(picture, frame.background).convert(mode)
+
+
+def composited(picture: Image.Image, background: tuple[int, int, int]) -> Image.Image:
+    """RGB: an RGBA picture over a colour, each channel round((c * alpha + background * (255 - alpha)) / 255).
+
+    The bytes of `Image.alpha_composite` over an opaque picture, in a third of the time: that one divides by the new alpha.
+    """
+    paper = Image.new("RGB", picture.size, background)
+    paper.paste(picture, (0, 0), picture)
+    return paper
 
 
 def is_transparent(picture: Image.Image) -> bool:
@@ -71,12 +81,15 @@ def _hidden_colours_removed(picture: Image.Image, background: tuple[int, int, in
     return Image.fromarray(pixels)
 
 
-def _sized(image: Image.Image, frame: Frame) -> Image.Image:
-    """The frame's size; a picture that has it already is not touched. Pillow resizes RGBA with colours weighted by alpha."""
+def sized(image: Image.Image, frame: Frame, fill: float | None = None) -> Image.Image:
+    """The frame's size; a picture that has it already is not touched. Pillow resizes RGBA with colours weighted by alpha.
+
+    `fill` is what a float picture is padded with, instead of the background.
+    """
     if (image.width, image.height) == (frame.width, frame.height):
         return image
     if frame.framing == "pad":
-        return _padded(image, frame)
+        return _padded(image, frame, fill)
     box = (0.0, 0.0, float(image.width), float(image.height)) if frame.framing == "stretch" else _centre(image, frame)
     return image.resize((frame.width, frame.height), Image.Resampling.BICUBIC, box=box)
 
@@ -89,12 +102,16 @@ def _centre(image: Image.Image, frame: Frame) -> tuple[float, float, float, floa
     return (left, top, left + width, top + height)
 
 
-def _padded(image: Image.Image, frame: Frame) -> Image.Image:
+def _padded(image: Image.Image, frame: Frame, fill: float | None) -> Image.Image:
     """The whole picture in the middle, the rest filled with the background (transparent where alpha is kept)."""
     scale = min(frame.width / image.width, frame.height / image.height)
     width, height = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    paper = Image.new("RGBA", (frame.width, frame.height), (*frame.background, 0 if image.mode == "RGBA" else 255))
     small = image if image.size == (width, height) else image.resize((width, height), Image.Resampling.BICUBIC)
-    paper = paper.convert(image.mode)
+    paper = _paper(image.mode, frame) if fill is None else Image.new(image.mode, (frame.width, frame.height), fill)
     paper.paste(small, ((frame.width - width) // 2, (frame.height - height) // 2))
     return paper
+
+
+def _paper(mode: str, frame: Frame) -> Image.Image:
+    alpha = 0 if mode == "RGBA" else 255
+    return Image.new("RGBA", (frame.width, frame.height), (*frame.background, alpha)).convert(mode)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from gantrain.data.pairing import Pairing, numbered, paired
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range, SourceFacts
 
@@ -29,12 +31,19 @@ class Places:
     key: str | None
     labels_path: Path | None
     labels_key: str | None
+    targets_key: str | None = None
+    sequence_key: str | None = None
 
     @staticmethod
     def of(settings: Arrays, base_dir: Path) -> Places:
         """Absolute places of settings whose paths are relative to `base_dir`."""
         labels_path = None if settings.labels is None else base_dir / Path(settings.labels).expanduser()
-        return Places(base_dir / Path(settings.path).expanduser(), settings.key, labels_path, settings.labels_key)
+        path = base_dir / Path(settings.path).expanduser()
+        return Places(path, settings.key, labels_path, settings.labels_key, settings.targets_key, settings.sequence_key)
+
+    def of_examples(self) -> Header:
+        """Header of the examples. Raises DataError."""
+        return read(self.path, self.key, (self.labels_key, self.targets_key, self.sequence_key))
 
 
 @dataclass(frozen=True)
@@ -71,16 +80,19 @@ def readable(path: Path) -> Iterator[None]:
 
 def facts(places: Places, value_range: Range | None) -> SourceFacts:
     """Facts of the `arrays` source."""
-    header = read(places.path, places.key, places.labels_key)
+    header = places.of_examples()
     check(header, value_range)
-    labels = read_labels(places, header.shape[0])
+    labels, pairing = read_labels(places, header.shape[0]), read_pairing(places, header.shape[0])
     bounded = value_range is not None or header.dtype == np.uint8
     classes = None if labels is None else int(labels.max()) + 1
-    return SourceFacts(header.example_shape(), header.shape[0], classes, bounded=bounded)
+    shape, length = header.example_shape(), header.shape[0]
+    if pairing is None:
+        return SourceFacts(shape, length, classes, bounded=bounded)
+    return SourceFacts(shape, length, classes, bounded=bounded, target_size=pairing.size, longest_sequence=pairing.longest)
 
 
-def read(path: Path, key: str | None, labels_key: str | None = None) -> Header:
-    """Header of the array `key` (or of the only one). Judges the format by the content, not by the suffix."""
+def read(path: Path, key: str | None, others: Collection[str | None] = ()) -> Header:
+    """Header of the array `key` (None: the only one besides `others`). Judges the format by the content, not by the suffix."""
     if not path.exists():
         raise DataError(f"file {path} does not exist; correct data.source (relative paths start at the config file's folder)")
     if path.is_dir():
@@ -91,7 +103,7 @@ def read(path: Path, key: str | None, labels_key: str | None = None) -> Header:
         if magic == NPY_MAGIC:
             return _read_npy(path, key, file)
         if magic[:4] == ZIP_MAGIC:
-            return _read_npz(path, key, labels_key)
+            return _read_npz(path, key, others)
     raise DataError(f"{path} is neither a .npy nor a .npz file; write it with numpy.save or numpy.savez")
 
 
@@ -101,10 +113,10 @@ def _read_npy(path: Path, key: str | None, file: IO[bytes]) -> Header:
     return Header(path, None, *_header(file))
 
 
-def _read_npz(path: Path, key: str | None, labels_key: str | None) -> Header:
+def _read_npz(path: Path, key: str | None, others: Collection[str | None]) -> Header:
     with zipfile.ZipFile(path) as archive:
         names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-        name = key if key is not None else _only(path, [name for name in names if name != labels_key])
+        name = key if key is not None else _only(path, [name for name in names if name not in others])
         if name not in names:
             raise DataError(f"{path} has no array named {name!r}; it holds {', '.join(names)}")
         with archive.open(f"{name}.npy") as file:
@@ -114,7 +126,9 @@ def _read_npz(path: Path, key: str | None, labels_key: str | None) -> Header:
 def _only(path: Path, names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
-    raise DataError(f"{path} holds {len(names)} arrays besides the labels ({', '.join(names)}); name one with data.source.key")
+    raise DataError(
+        f"{path} holds {len(names)} arrays besides those that are named ({', '.join(names)}); name one with data.source.key"
+    )
 
 
 def _header(file: IO[bytes]) -> tuple[np.dtype, tuple[int, ...]]:
@@ -142,10 +156,7 @@ def _check_shape(header: Header) -> None:
 
 def _check_dtype(header: Header, value_range: Range | None) -> None:
     dtype, place = header.dtype, header.place
-    if dtype.hasobject:
-        raise DataError(
-            f"{place} holds Python objects (a pickle), which are never loaded; save one plain array: numpy.stack(list)"
-        )
+    refuse_pickles(header)
     if dtype.kind not in "uif":
         raise DataError(f"{place} has dtype {dtype}; convert it to uint8 (pictures 0..255) or float32 before saving")
     if dtype.kind in "ui" and dtype != np.uint8 and value_range is None:
@@ -158,12 +169,20 @@ def _check_dtype(header: Header, value_range: Range | None) -> None:
         )
 
 
+def refuse_pickles(header: Header) -> None:
+    """DataError for an array of Python objects."""
+    if header.dtype.hasobject:
+        raise DataError(
+            f"{header.place} holds Python objects (a pickle), which are never loaded; save one plain array: numpy.stack(list)"
+        )
+
+
 def _span(header: Header) -> str:
     """Lowest and highest value of the first examples, for a user who must declare the range."""
     count = max(1, SPANNED_VALUES // max(1, int(np.prod(header.shape[1:]))))
     part = np.asarray(load(header)[:count]).astype(np.float64)
     finite = part[np.isfinite(part)]
-    which = "its values" if count >= header.shape[0] else f"the first {count:,} examples"
+    which = "its values" if count >= header.shape[0] else f"the first {counted(count, 'example')}"
     return f"{which} go from {finite.min():g} to {finite.max():g}" if finite.size else f"{which} are all NaN or infinite"
 
 
@@ -185,6 +204,39 @@ def read_labels(places: Places, length: int) -> np.ndarray | None:
     if labels.min() < 0:
         raise DataError(f"labels in {header.place} go down to {labels.min()}; classes are numbered from 0")
     return labels
+
+
+def read_pairing(places: Places, length: int) -> Pairing | None:
+    """Targets and sequences, or None. Raises DataError unless there is one of each per example."""
+    if places.targets_key is None:
+        return None
+    header = read(places.path, places.targets_key)
+    refuse_pickles(header)
+    ids = None if places.sequence_key is None else read_ids(places.path, places.sequence_key, length)
+    return paired(load(header), ids, length, header.place)
+
+
+def read_ids(path: Path, key: str | None, length: int) -> np.ndarray:
+    """Numbers of the sequences of `length` examples, [N] int64, equal for equal names. Raises DataError."""
+    header = read(path, key)
+    refuse_pickles(header)
+    if header.dtype.kind not in "uiUS" or header.shape != (length,):
+        raise DataError(
+            f"{header.place} is {header.dtype} {header.shape}; the sequences of examples are whole numbers or text, ({length},)"
+        )
+    return numbered(load(header))
+
+
+def names_in(path: Path) -> list[str]:
+    """Names of the arrays in an npz; none for a npy. Raises DataError."""
+    with readable(path), path.open("rb") as file:
+        is_npz = file.read(4) == ZIP_MAGIC
+        return _array_names(zipfile.ZipFile(path)) if is_npz else []
+
+
+def _array_names(archive: zipfile.ZipFile) -> list[str]:
+    with archive:
+        return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
 
 
 def load(header: Header) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 from gantrain.data.arrays import Arrays, check_values
 from gantrain.data.file_settings import Idx as Settings
 from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import SourceFacts
 
@@ -115,8 +116,8 @@ def _labels(settings: Settings, base_dir: Path, pictures: Header) -> np.ndarray 
         raise DataError(f"{header.path} holds {header.dtype} {header.shape}, no labels; wanted is one whole number per example")
     if header.shape[0] != pictures.shape[0]:
         raise DataError(
-            f"{header.path} has {header.shape[0]:,} labels, {pictures.path} has {pictures.shape[0]:,} examples; "
-            "give files of the same part (train or t10k)"
+            f"{header.path} has {counted(header.shape[0], 'label')}, "
+            f"{pictures.path} has {counted(pictures.shape[0], 'example')}; give files of the same part (train or t10k)"
         )
     labels = np.asarray(_values(header)).astype(np.int64)
     if labels.min() < 0:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gantrain.data import decode, folder_report, scan
 from gantrain.data.catalog import ImageFolder as Settings
+from gantrain.data.deep import range_of
 from gantrain.data.folder_labels import FolderLabels, labels_of
 from gantrain.data.framing import Frame
 from gantrain.data.inspect import PictureFacts, inspect
@@ -17,8 +18,10 @@ from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource, digest
 from gantrain.data.report import Report
 from gantrain.data.scan import printable
 from gantrain.data.survey import Survey, each, survey
-from gantrain.data.traced import TracedFiles, traced_files
+from gantrain.data.traced import TracedFiles, roads_of
+from gantrain.data.words import counted
 from gantrain.errors import DataError
+from gantrain.interfaces import Range
 
 SHOWN = 5  # bad files named in one message
 FRAMING_WORDS = {"crop": "cropped", "pad": "padded", "stretch": "stretched"}
@@ -32,6 +35,7 @@ def build(settings: Settings, base_dir: Path) -> ImageFolder | MemorySource:
     labels = labels_of(found, settings.labels, base_dir, skip=skip)
     seen = survey(found, frame, LARGEST_IN_MEMORY)
     used = _usable(seen, labels, frame, skip=skip)
+    frame = replace(frame, deep=all(item.bits > 8 for item in used.facts))
     report = folder_report.report(_findings(found, seen, used, labels, frame))
     folder = ImageFolder(
         root=found.root,
@@ -42,14 +46,33 @@ def build(settings: Settings, base_dir: Path) -> ImageFolder | MemorySource:
         class_names=labels.classes(used.names),
         report=report,
     )
-    if used.pictures is None:
-        return replace(folder, traced=traced_files(found.root, used.names, used.facts, frame, folder.recheck))
-    return MemorySource(used.pictures, folder.value_range, folder.labels, folder.class_names, report)
+    pictures = _deep_pictures(folder) if frame.deep else used.pictures
+    if pictures is None:
+        return replace(folder, traced=_traced(folder, used))
+    return MemorySource(pictures, folder.value_range, folder.labels, folder.class_names, report)
+
+
+def _deep_pictures(folder: ImageFolder) -> np.ndarray | None:
+    """All pictures [N,H,W,C] float32, if they fit into memory: the scan, which did not know yet, decoded them to 8 bits."""
+    if 4 * folder.length * int(np.prod(folder.shape)) > LARGEST_IN_MEMORY:
+        return None
+    pictures = np.empty((folder.length, *folder.shape), np.float32)
+    for index, picture in each(lambda index: folder.load(np.array([index]))[0], range(folder.length), "reading in full depth"):
+        pictures[index] = picture
+    return pictures
+
+
+def _traced(folder: ImageFolder, used: Survey) -> TracedFiles | None:
+    found = roads_of(used.facts, folder.frame)
+    if found is None:
+        return None
+    paths = tuple(str(folder.root / name) for name in folder.names)
+    return TracedFiles(paths, *found, folder.frame, folder.load, folder.recheck)
 
 
 @dataclass(frozen=True, eq=False)
 class ImageFolder:
-    """Pictures `names` under `root`, read when they are needed (by Pillow), uint8 [n,H,W,C]."""
+    """Pictures `names` under `root`, read when they are needed (by Pillow), uint8 (float32 in a deep frame) [n,H,W,C]."""
 
     root: Path
     names: tuple[str, ...]
@@ -58,7 +81,6 @@ class ImageFolder:
     labels: np.ndarray | None
     class_names: tuple[str, ...]
     report: Report | None = None
-    value_range: tuple[float, float] = (0.0, 255.0)
     in_memory: np.ndarray | None = None
     traced: TracedFiles | None = None  # the same pictures by a faster road, where there is one
 
@@ -66,6 +88,11 @@ class ImageFolder:
     def shape(self) -> tuple[int, int, int]:
         """(H, W, C)."""
         return self.frame.shape
+
+    @property
+    def value_range(self) -> Range:
+        """Of what `load` gives: bytes, or the units of deep pictures."""
+        return range_of(self.frame) if self.frame.deep else (0.0, 255.0)
 
     @property
     def length(self) -> int:
@@ -78,9 +105,16 @@ class ImageFolder:
 
     def recheck(self) -> None:
         """DataError that names the files which have become unreadable since the scan; nothing if all is well."""
-        for index, cause in each(lambda index: inspect(self.root / self.names[index]).cause, range(self.length), "looking again"):
+        for index, cause in each(self._cause_now, range(self.length), "looking again"):
             if cause is not None:
                 raise DataError(f"{printable(str(self.root / self.names[index]))}: {cause}")
+
+    def _cause_now(self, index: int) -> str | None:
+        path = self.root / self.names[index]
+        cause = inspect(path).cause
+        if cause is None and path.stat().st_size != self.sizes[index]:
+            return f"has changed since the scan ({self.sizes[index]:,} bytes then); start again"
+        return cause
 
     def fingerprint(self) -> str:
         """Digest over names, file sizes, frame and labels."""
@@ -118,17 +152,19 @@ def _cause_in_frame(facts: PictureFacts, frame: Frame) -> str | None:
 def _listed(root: Path, bad: Sequence[tuple[str, str]], total: int) -> str:
     lines = [f"{printable(str(root / name))}: {cause}" for name, cause in bad]
     listed = "\n  ".join(lines[:SHOWN]) + (f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else "")
-    return f"{len(bad):,} of {total:,} pictures cannot be used; replace or remove them, or write on_bad_file: skip:\n  {listed}"
+    share = f"{len(bad):,} of {counted(total, 'picture')}"
+    return f"{share} cannot be used; replace or remove them, or write on_bad_file: skip:\n  {listed}"
 
 
 def _findings(found: scan.Scan, seen: Survey, used: Survey, labels: FolderLabels, frame: Frame) -> folder_report.Findings:
     colour = "#{:02x}{:02x}{:02x}".format(*frame.background)
     kept = "alpha is kept, hidden colours are removed" if frame.alpha == "keep" else f"composited over {colour}"
+    depth = ", all values kept in {:g}..{:g}".format(*range_of(frame)) if frame.deep else ""
     return folder_report.Findings(
         found=found,
         survey=seen,
         used=used,
-        frame_words=f"{frame.height}x{frame.width} {CHANNEL_WORDS[frame.channels]}, {FRAMING_WORDS[frame.framing]}",
+        frame_words=f"{frame.height}x{frame.width} {CHANNEL_WORDS[frame.channels]}, {FRAMING_WORDS[frame.framing]}{depth}",
         transparency=kept,
         ranged=frame.value_range is not None,
         labels=labels.numbers(used.names),

@@ -15,6 +15,7 @@ from gantrain.data.depth import bits_of
 from gantrain.data.framing import Frame, is_transparent
 from gantrain.data.opening import opened, read
 from gantrain.data.scan import printable
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 
 SMALLEST_BAR = 2  # rows or columns of one value along an edge that count as a bar
@@ -36,6 +37,7 @@ class PictureFacts:
     bars: float = 0.0  # share of the area in bars of one exact value along the edges; 0 for pictures with alpha
     low: float = 0.0  # values of 16-bit and float pictures
     high: float = 0.0
+    profile: bool = False  # a colour profile that is not sRGB
     digest: str = ""  # of the file's contents
     cause: str | None = None
 
@@ -92,9 +94,16 @@ def _facts(image: Image.Image, content: bytes, digest: str) -> tuple[PictureFact
         bars=bars(np.asarray(image) if values is None else values) if alpha == "none" else 0.0,
         low=low,
         high=high,
+        profile=_has_profile(image),
         digest=digest,
     )
     return facts, values
+
+
+def _has_profile(image: Image.Image) -> bool:
+    """Whether a colour profile other than sRGB's own is there: its name is in it, as ASCII or UTF-16."""
+    profile = image.info.get("icc_profile")
+    return isinstance(profile, bytes) and not any("sRGB".encode(code) in profile for code in ("ascii", "utf-16-be"))
 
 
 def _extremes(values: np.ndarray | None) -> tuple[float, float]:
@@ -102,7 +111,7 @@ def _extremes(values: np.ndarray | None) -> tuple[float, float]:
         return 0.0, 0.0
     finite = values[np.isfinite(values)]
     if finite.size < values.size:
-        raise decode.Unusable(f"holds {values.size - finite.size:,} values that are not finite (NaN or infinite)")
+        raise decode.Unusable(f"holds {counted(values.size - finite.size, 'value')} not finite (NaN or infinite)")
     return float(finite.min()), float(finite.max())
 
 

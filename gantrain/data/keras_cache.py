@@ -18,6 +18,7 @@ from gantrain.data.file_settings import Idx
 from gantrain.data.file_settings import KerasCache as Settings
 from gantrain.data.headers import readable
 from gantrain.data.memory import MemorySource
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import SourceFacts
 
@@ -58,8 +59,8 @@ def build(settings: Settings, base_dir: Path) -> MemorySource:
     pictures = np.ascontiguousarray(pictures).reshape(-1, *shape)
     if pictures.dtype != np.uint8 or len(pictures) != count or len(labels) != count:
         raise DataError(
-            f"{place} holds {pictures.dtype} {pictures.shape} and {len(labels):,} labels; {settings.dataset} has {count:,} "
-            f"pictures of {shape}: it is another file; move it away and let Keras download it again"
+            f"{place} holds {pictures.dtype} {pictures.shape} and {counted(len(labels), 'label')}; {settings.dataset} has "
+            f"{count:,} pictures of {shape}: it is another file; move it away and let Keras download it again"
         )
     return MemorySource(pictures, (0.0, 255.0), labels.astype(np.int64), _class_names(settings, place))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gantrain.data.pairing import Pairing
 from gantrain.data.report import Report
 from gantrain.data.table import Table
 from gantrain.interfaces import Range
@@ -24,6 +25,7 @@ class MemorySource:
     class_names: tuple[str, ...] = ()
     report: Report | None = None
     table: Table | None = None  # of rows that came from a table
+    pairing: Pairing | None = None  # targets and sequences, where the source was asked for them
     shape: tuple[int, ...] = field(init=False)
     length: int = field(init=False)
 
@@ -36,9 +38,10 @@ class MemorySource:
         return self.in_memory[indices]
 
     def fingerprint(self) -> str:
-        """Digest of contents, labels, class names, and the way back to a table."""
+        """Digest of contents, labels, class names, the way back to a table, targets and sequences."""
         way_back = () if self.table is None else (self.table.model_dump_json(),)
-        return digest(self.in_memory, self.labels, *self.class_names, *way_back)
+        beside = () if self.pairing is None else (self.pairing.targets, self.pairing.sequences)
+        return digest(self.in_memory, self.labels, *self.class_names, *way_back, *beside)
 
 
 def digest(*parts: np.ndarray | str | None) -> str:

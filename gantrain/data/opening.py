@@ -12,6 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
+from gantrain.data import libtiff
 from gantrain.data.formats import HEAD_BYTES, PICTURE_FORMATS, kind_of
 from gantrain.data.scan import printable
 from gantrain.errors import DataError
@@ -23,6 +24,7 @@ PILLOW_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 # Pillow warns above 89 million pixels: never decode those
 warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")  # odd metadata, which nothing here reads
+libtiff.silence()
 
 _one_at_a_time = threading.Lock()
 

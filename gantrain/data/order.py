@@ -70,10 +70,13 @@ def index_batches(length: int, data: Data, order: Order, start_batch: int) -> tf
     first_epoch, skipped = position(length, data, start_batch)
     buffer = length if data.shuffle_buffer == "full" else data.shuffle_buffer
 
+    def ordered(epoch: Tensor) -> Tensor:
+        return tf.range(length, dtype=tf.int64) if data.sequential else epoch_order(length, buffer, order, epoch)
+
     def draw(epoch: Tensor) -> dict[str, Tensor]:
         start = tf.where(epoch == first_epoch, tf.constant(skipped, tf.int64), tf.constant(0, tf.int64))
         # a copy: a slice would share its buffer, which makes TensorFlow complain on stderr
-        index = tf.gather(epoch_order(length, buffer, order, epoch), tf.range(start, length, dtype=tf.int64))
+        index = tf.gather(ordered(epoch), tf.range(start, length, dtype=tf.int64))
         return {"index": index, **_flips(length, data, order, epoch, index)}
 
     epochs = tf.data.Dataset.range(first_epoch, FOREVER).map(draw, num_parallel_calls=1, deterministic=True).prefetch(1)

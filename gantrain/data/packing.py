@@ -13,18 +13,21 @@ from typing import Any
 import numpy as np
 
 from gantrain.data.packed import BLOCK_BYTES, BLOCKS, MARK, PRELUDE, START, Block, Header
+from gantrain.data.pairing import pairing_of
 from gantrain.data.progress import advance
 from gantrain.data.report import report_of
-from gantrain.errors import DataError
+from gantrain.errors import DataError, UsageError
 from gantrain.interfaces import Source
 
 CHUNK_BYTES = 2**24  # written together
 
 
 def write(source: Source, origin: dict[str, Any], out: Path) -> Header:
-    """Decode all examples of `source` into the new file `out`; whole or not at all. Raises DataError."""
+    """Decode all examples of `source` into the new file `out`; whole or not at all. Raises DataError, UsageError."""
     if out.exists():
         raise DataError(f"{out} is there already; remove it, or give another name")
+    if pairing_of(source) is not None:
+        raise UsageError("a pack holds examples and labels, but no targets; train from the source itself")
     temporary = out.with_name(f".{out.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

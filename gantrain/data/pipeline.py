@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from gantrain.data.order import Element, Order, batch_axis, index_batches
+from gantrain.data.pairing import pairing_of
 from gantrain.data.traced import TracedFiles
 from gantrain.data.transforms import RangeTransform
 from gantrain.errors import DataError, GantrainError, UsageError
@@ -29,6 +30,7 @@ def batches(
 ) -> tf.data.Dataset:
     """Endless dataset of {"real": [B,*shape] float32, "labels": [B] int64 (if `with_labels`)}, from batch `start_batch` on.
 
+    A source with targets adds "targets" [B,T] float32, one with sequences "sequence" [B] int64.
     Batch k holds the same bytes from whichever batch the dataset starts. Read it inside `data_errors(source)`.
     Raises UsageError for flips of vectors, labels that are missing, or a batch that can never be filled.
     """
@@ -36,20 +38,28 @@ def batches(
     indices = index_batches(source.length, data, order, start_batch)
     traced = getattr(source, "traced", None)
     if isinstance(traced, TracedFiles) and data.epoch_end != "partial":  # smaller batches are not put together again
-        fetched = _decoded_in_the_graph(traced, indices, data.batch_size)
+        fetched, forward = _decoded_in_the_graph(traced, indices, data.batch_size, transform), tf.identity
     else:
-        fetched = _fetched(source, indices, batch_axis(data))
-    labels = _on_cpu(source.labels) if with_labels and source.labels is not None else None
+        fetched, forward = _fetched(source, indices, batch_axis(data)), transform.forward
+    beside = {name: _on_cpu(array) for name, array in _beside(source, with_labels).items()}
 
     def finish(element: Element) -> Element:
         values = element["values"]
         if "flip" in element:
             values = tf.where(element["flip"][:, None, None, None], tf.reverse(values, [2]), values)
-        real = transform.forward(values)
-        return {"real": real} if labels is None else {"real": real, "labels": tf.gather(labels, element["index"])}
+        return {"real": forward(values), **{name: tf.gather(beside[name], element["index"]) for name in beside}}
 
     ready = fetched.map(finish, num_parallel_calls=1, deterministic=True).prefetch(PREFETCHED_BATCHES)
     return ready.with_options(_options())
+
+
+def _beside(source: Source, with_labels: bool) -> dict[str, np.ndarray]:
+    """What belongs to each example: name -> [N,...]."""
+    pairing = pairing_of(source)
+    labels = {"labels": source.labels} if with_labels and source.labels is not None else {}
+    if pairing is None:
+        return labels
+    return {**labels, "targets": pairing.targets, **({} if pairing.sequences is None else {"sequence": pairing.sequences})}
 
 
 def _fetched(source: Source, indices: tf.data.Dataset, batch: int | None) -> tf.data.Dataset:
@@ -61,18 +71,26 @@ def _fetched(source: Source, indices: tf.data.Dataset, batch: int | None) -> tf.
     )
 
 
-def _decoded_in_the_graph(traced: TracedFiles, indices: tf.data.Dataset, batch: int) -> tf.data.Dataset:
-    """The same by the fast road: file by file, over all cores, then batch by batch."""
+def _decoded_in_the_graph(
+    traced: TracedFiles, indices: tf.data.Dataset, batch: int, transform: RangeTransform
+) -> tf.data.Dataset:
+    """The same by the fast road, "values" in the range of the networks: file by file over all cores, then batch by batch.
+
+    Batches are finished by one thread: several would wait for each other (the interpreter's lock) and take cores from decoding.
+    """
     read = traced.element_reader()
     singles = indices.unbatch().map(
         lambda element: {**element, "decoded": read(element["index"])}, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True
     )
 
+    def framed(pixels: np.ndarray) -> np.ndarray:
+        return transform.forward_array(traced.finish(pixels))
+
     def finish(element: Element) -> Element:
-        values = tf.numpy_function(traced.finish, [element.pop("decoded")], tf.uint8, stateful=False)
+        values = tf.numpy_function(framed, [element.pop("decoded")], tf.float32, stateful=False)
         return {**element, "values": tf.ensure_shape(values, (batch, *traced.frame.shape))}
 
-    return singles.batch(batch, drop_remainder=True).map(finish, num_parallel_calls=LOADING_THREADS, deterministic=True)
+    return singles.batch(batch, drop_remainder=True).map(finish, num_parallel_calls=1, deterministic=True)
 
 
 def _check(source: Source, data: Data, with_labels: bool) -> None:

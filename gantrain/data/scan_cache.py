@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-FORMAT = 1  # raise it when the facts or the reader change
+FORMAT = 2  # raise it when the facts or the reader change
 
 RACY_NS = 10**9
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from gantrain.interfaces import Range
 
 Side = Annotated[int, Field(ge=1, le=8192)]  # pixels
 Positive = Annotated[float, Field(gt=0)]
-Colour = Annotated[str, Field(pattern=r"^(white|black|gray|#[0-9a-fA-F]{6})$")]
+COLOUR = r"^(white|black|gray|#[0-9a-fA-F]{6})$"
+
+
+def _colour(text: str) -> str:
+    if not re.match(COLOUR, text):
+        raise ValueError("is no colour that gantrain knows; write white, black, gray, or #rrggbb in quotes")
+    return text
+
+
+Colour = Annotated[str, AfterValidator(_colour), Field(json_schema_extra={"pattern": COLOUR})]
 
 
 def check_value_range(value_range: Range | None) -> None:

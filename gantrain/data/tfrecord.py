@@ -17,6 +17,7 @@ from gantrain.data.progress import advance
 from gantrain.data.report import Report
 from gantrain.data.survey import each
 from gantrain.data.tfrecord_reader import Reader, gives_bytes, read_features
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range, SourceFacts
 
@@ -146,7 +147,7 @@ def _report(files: Sequence[Path], found: list[records.Place], classes: tuple[st
     counts = {} if labels is None else dict(zip(classes, np.bincount(labels, minlength=len(classes)).tolist(), strict=True))
     shown = ", ".join(f"{name} {count:,}" for name, count in list(counts.items())[:10])
     lines = [
-        f"{len(found):,} records in {len(files)} TFRecord files, every checksum is right",
+        f"{counted(len(found), 'record')} in {counted(len(files), 'TFRecord file')}, every checksum is right",
         *([f"  labels     {shown}"] if counts else []),
     ]
     return Report(tuple(lines), (), {"files": [str(path) for path in files], "records": len(found), "labels": counts or None})

@@ -12,6 +12,7 @@ from gantrain.data.example_message import BadMessage, Feature, features
 from gantrain.data.file_settings import TfRecord as Settings
 from gantrain.data.framing import Frame
 from gantrain.data.records import Place
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range
 
@@ -61,7 +62,7 @@ class Reader:
     def _shaped(self, values: np.ndarray, where: str) -> np.ndarray:
         if values.size != int(np.prod(self.shape)):
             raise DataError(
-                f"{where}: feature {self.feature!r} holds {values.size:,} values, shape {list(self.shape)} needs others"
+                f"{where}: feature {self.feature!r} holds {counted(values.size, 'value')}, shape {list(self.shape)} needs others"
             )
         if values.dtype.kind == "f":
             _check(values, self.value_range, where)

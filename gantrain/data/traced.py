@@ -1,33 +1,38 @@
-"""The fast road for folders too large for memory: files are decoded inside the graph, where Python is not asked for each one.
+"""The fast road for folders too large for memory: plain files are decoded inside the graph, where Python is not asked for each.
 
-Only for pictures that need nothing but decoding: all PNG or all JPEG, 8 bits, upright, of the frame's size already. A test proves
-that the pixels are Pillow's.
+Plain is what needs nothing but decoding: PNG or JPEG, 8 bits, upright, of the frame's size already. The others of the folder
+come through Pillow, one by one, to the same place. A test proves that the pixels are Pillow's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 from PIL import Image
 
-from gantrain.data.framing import MODES, Frame
+from gantrain.data.framing import MODES, Frame, composited
 from gantrain.data.inspect import PictureFacts
 from gantrain.interfaces import Tensor
 
-PLAIN_JPEG = ("L", "RGB")
+PNG, FILLED_PNG, JPEG, PILLOW = range(4)  # roads; a filled PNG gets an opaque alpha, where TensorFlow's own may be wrong
+PLAIN_SHARE = 0.5  # of the files, from which on the fast road is taken
 
 
 @dataclass(frozen=True)
 class TracedFiles:
-    """`element` decodes one file in the graph, `finish` brings a batch of them into the frame. `recheck` finds what broke."""
+    """`element_reader` decodes one file in the graph, `finish` brings a batch of them into the frame.
+
+    `load` (indices [n]) -> uint8 [n,H,W,C], in the frame, is Pillow's road. `recheck` finds what broke.
+    """
 
     paths: tuple[str, ...]
-    format: str  # PNG | JPEG
+    roads: tuple[int, ...]  # of each file
     channels: int  # as decoded: 1, 3, or 4 where there is alpha
     frame: Frame
+    load: Callable[[np.ndarray], np.ndarray]
     recheck: Callable[[], None]
 
     @property
@@ -39,18 +44,36 @@ class TracedFiles:
         """Function (index) -> uint8 [H,W,channels], to be traced."""
         import tensorflow as tf
 
+        taken = sorted(set(self.roads))
         with tf.device("CPU:0"):
-            paths = tf.constant(self.paths)
+            paths, branches = tf.constant(self.paths), tf.constant(np.searchsorted(taken, self.roads), tf.int32)
 
         def read(index: Tensor) -> Tensor:
-            content = tf.io.read_file(tf.gather(paths, index))
-            if self.format == "JPEG":
-                pixels = tf.io.decode_jpeg(content, self.channels, dct_method="INTEGER_ACCURATE")
-            else:
-                pixels = tf.io.decode_png(content, self.channels)
+            path = tf.gather(paths, index)
+            readers = [partial(self._read, road, path, index) for road in taken]
+            pixels = readers[0]() if len(readers) == 1 else tf.switch_case(tf.gather(branches, index), readers)
             return tf.ensure_shape(pixels, self.decoded_shape)
 
         return read
+
+    def _read(self, road: int, path: Tensor, index: Tensor) -> Tensor:
+        """uint8 [H,W,channels] of the file at `path`, by one road."""
+        import tensorflow as tf
+
+        if road == PILLOW:
+            return tf.numpy_function(self._by_pillow, [index], tf.uint8, stateful=False)
+        content, colours = tf.io.read_file(path), self.channels if road == PNG else min(self.channels, 3)
+        if road == JPEG:
+            pixels = tf.io.decode_jpeg(content, colours, dct_method="INTEGER_ACCURATE")
+        else:
+            pixels = tf.io.decode_png(content, colours)
+        return pixels if colours == self.channels else tf.pad(pixels, [[0, 0], [0, 0], [0, 1]], constant_values=255)
+
+    def _by_pillow(self, index: np.ndarray) -> np.ndarray:
+        """One picture that is in the frame already, with so many channels that `finish` leaves it as it is."""
+        pixels = self.load(np.asarray(index).reshape(1))[0]
+        plain = Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
+        return np.array(plain.convert(MODES[self.channels])).reshape(self.decoded_shape)
 
     def finish(self, pixels: np.ndarray) -> np.ndarray:
         """Decoded [B,H,W,channels] -> [B,H,W,C] in the frame: the batch is one tall picture for Pillow."""
@@ -62,32 +85,32 @@ class TracedFiles:
             kept[kept[..., 3] == 0] = (*frame.background, 0)
             return kept
         tall = Image.fromarray(pixels.reshape(-1, frame.width, self.channels))
-        if self.channels == 4:
-            tall = Image.alpha_composite(Image.new("RGBA", tall.size, (*frame.background, 255)), tall)
-        return np.asarray(tall.convert(MODES[frame.channels])).reshape(shape)
+        colour = composited(tall, frame.background) if self.channels == 4 else tall
+        return np.asarray(colour.convert(MODES[frame.channels])).reshape(shape)
 
 
-def traced_files(
-    root: Path, names: Sequence[str], facts: Sequence[PictureFacts], frame: Frame, recheck: Callable[[], None]
-) -> TracedFiles | None:
-    """The fast road for these files, or None if one of them needs more than decoding."""
-    formats = {item.format for item in facts}
-    if formats not in ({"PNG"}, {"JPEG"}) or not all(_is_plain(item, frame) for item in facts):
+def roads_of(facts: Sequence[PictureFacts], frame: Frame) -> tuple[tuple[int, ...], int] | None:
+    """The road of each file and the channels to decode; None if too few need nothing but decoding."""
+    plain = [_is_plain(item, frame) for item in facts]
+    if sum(plain) < PLAIN_SHARE * len(plain):
         return None
     has_alpha = frame.channels == 4 or any(item.alpha == "transparent" for item in facts)  # opaque alpha may be dropped
     all_gray = frame.channels == 1 and all(item.mode in ("L", "1") for item in facts)
-    channels = 4 if has_alpha else 1 if all_gray else 3
-    if channels == 4 and (formats == {"JPEG"} or any(map(_has_no_alpha_to_add, facts))):
-        return None
-    return TracedFiles(tuple(str(root / name) for name in names), formats.pop(), channels, frame, recheck)
-
-
-def _has_no_alpha_to_add(facts: PictureFacts) -> bool:
-    """TensorFlow's PNG decoder gives a wrong alpha to opaque pictures with a palette or packed pixels."""
-    return facts.alpha == "none" and (facts.mode == "P" or facts.bits < 8)
+    roads = tuple(_road(item) if is_plain else PILLOW for item, is_plain in zip(facts, plain, strict=True))
+    return roads, 4 if has_alpha else 1 if all_gray else 3
 
 
 def _is_plain(facts: PictureFacts, frame: Frame) -> bool:
     right_size = (facts.width, facts.height) == (frame.width, frame.height)
     upright = facts.orientation == 1 and not facts.animated
-    return right_size and upright and facts.bits <= 8 and (facts.format == "PNG" or facts.mode in PLAIN_JPEG)
+    return right_size and upright and facts.bits <= 8 and (facts.format == "PNG" or _is_plain_jpeg(facts))
+
+
+def _is_plain_jpeg(facts: PictureFacts) -> bool:
+    return facts.format == "JPEG" and facts.mode in ("L", "RGB")
+
+
+def _road(facts: PictureFacts) -> int:
+    if facts.format == "JPEG":
+        return JPEG
+    return PNG if facts.alpha == "transparent" else FILLED_PNG

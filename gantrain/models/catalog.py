@@ -6,10 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from gantrain.history_interfaces import ModelSettings
 from gantrain.interfaces import DiscriminatorSettings, GeneratorSettings, PriorSettings, Range
+from gantrain.models import encoder_catalog, prior_catalog
 from gantrain.models.sizes import why_no_attention, why_not
 from gantrain.registry import register
 
+MORE_MODELS = (encoder_catalog, prior_catalog)  # they register themselves when this is imported
 Positive = Annotated[int, Field(ge=1)]
 Slope = Annotated[float, Field(ge=0, lt=1)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
@@ -109,6 +112,21 @@ class MlpDiscriminator(CommonDiscriminator):
     def norms(self) -> frozenset[str]:
         """As set; the first hidden layer never has one."""
         return _norms(self.norm) if len(self.units) > 1 or self.norm == "spectral_norm" else frozenset()
+
+
+@register("model", "mlp", build="gantrain.models.mlp:build_model")
+class MlpModel(ModelSettings):
+    """Dense layers, the last of which gives the outputs; inputs of any shape."""
+
+    units: Annotated[tuple[Positive, ...], Field(min_length=1)] = (32,)  # width of each layer; the last one is D
+    activation: Literal["relu", "tanh", "sigmoid", "linear"] = "relu"  # of every layer
+    last_activation: Literal["relu", "tanh", "sigmoid", "linear"] | None = None  # of the last layer; null: as the others
+    dropout: Rate = 0.0  # share of the features dropped after each layer but the last
+    initial_std: Std | None = None  # of the normal law of the first weights; null: Glorot uniform
+
+    def output_size(self) -> int:
+        """Width of the last layer."""
+        return self.units[-1]
 
 
 @register("generator", "dcgan", build="gantrain.models.dcgan:build_generator")

@@ -10,13 +10,15 @@ import tensorflow as tf
 from gantrain.interfaces import NetContext, Tensor
 from gantrain.models import catalog
 from gantrain.models.blocks import SHIFTING_NORMS, Block, Finish, apply
+from gantrain.models.encoder_catalog import DcganEncoder
 from gantrain.models.layers import weights
 from gantrain.models.maps import Blurred, MinibatchStd, SelfAttention
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
 from gantrain.models.sizes import count_stages, refuse, seed_size
 from gantrain.models.spectral import spectral
 
-Catalogued = catalog.DcganGenerator | catalog.DcganDiscriminator
+Halving = catalog.DcganDiscriminator | DcganEncoder
+Catalogued = catalog.DcganGenerator | Halving
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class DcganGenerator(Generator):
         super().__init__(settings, context)
         *inner, last = _generator_stages(settings, context)
         self.seed = _seed(settings, context, len(inner))
-        self.stages = [_block(stage, settings, context) for stage in inner]
+        self.stages = [conv_block(stage, settings, context) for stage in inner]
         self.out = _out(last, settings)
 
     def draw(self, x: Tensor, training: bool, labels: Tensor | None) -> Tensor:
@@ -80,9 +82,10 @@ class DcganDiscriminator(Discriminator):
     """Stages that halve the map, then one logit from the last map."""
 
     def __init__(self, settings: catalog.DcganDiscriminator, context: NetContext) -> None:
-        stages = _discriminator_stages(settings, context)
+        first = settings.norm if settings.norm == "spectral_norm" else "none"
+        stages = halving_stages(settings, context, first)
         super().__init__(settings, context, stages[-1].channels + settings.minibatch_std)
-        self.stages = [_block(stage, settings, context) for stage in stages]
+        self.stages = [conv_block(stage, settings, context) for stage in stages]
         self.spread = MinibatchStd(name="spread", dtype=context.dtype) if settings.minibatch_std else None
 
     def extract(self, x: Tensor, training: bool) -> Tensor:
@@ -119,12 +122,11 @@ def _generator_stages(settings: catalog.DcganGenerator, context: NetContext) -> 
     return stages
 
 
-def _discriminator_stages(settings: catalog.DcganDiscriminator, context: NetContext) -> list[Stage]:
-    """Widths double from base_width; without any stage one of stride 1 remains. The first has no norm."""
+def halving_stages(settings: Halving, context: NetContext, first_norm: str) -> list[Stage]:
+    """Widths double from base_width; without any stage one of stride 1 remains. `first_norm` is that of the first stage."""
     height, width, _ = context.shape
     strides = [2] * count_stages(settings.stages, height, width) or [1]
-    first = settings.norm if settings.norm == "spectral_norm" else "none"
-    norms = [first, *[settings.norm] * (len(strides) - 1)]
+    norms = [first_norm, *[settings.norm] * (len(strides) - 1)]
     attends = [height // 2 ** (index + 1) == settings.attention and index + 1 < len(strides) for index in range(len(strides))]
     return [
         Stage(f"stage{index + 1}", _width(settings, index), strides[index], norms[index], attends[index])
@@ -163,7 +165,8 @@ def _conv(stage: Stage, settings: Catalogued, dtype: str) -> keras.layers.Layer:
     )
 
 
-def _block(stage: Stage, settings: Catalogued, context: NetContext) -> ConvBlock:
+def conv_block(stage: Stage, settings: Catalogued, context: NetContext) -> ConvBlock:
+    """The stage with all that follows its convolution."""
     finish = _finish(settings, stage, context)
     linear = _resampled(_conv(stage, settings, context.dtype), stage, settings, context.dtype)
     return ConvBlock(stage, linear, finish, settings.initial_std)
@@ -186,7 +189,8 @@ def _bias(settings: Catalogued, stage: Stage) -> bool:
 
 
 def _finish(settings: Catalogued, stage: Stage, context: NetContext) -> Finish:
-    dropout = settings.dropout if isinstance(settings, catalog.DcganDiscriminator) else 0.0
-    classes = context.num_classes if settings.conditioning == "conditional_batch_norm" else None
+    is_generator = isinstance(settings, catalog.DcganGenerator)
+    dropout = 0.0 if is_generator else settings.dropout
+    classes = context.num_classes if is_generator and settings.conditioning == "conditional_batch_norm" else None
     std, slope = settings.initial_std, settings.negative_slope
     return Finish(stage.norm, settings.norm_momentum, std, slope, dropout, context.dtype, classes)

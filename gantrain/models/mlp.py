@@ -10,7 +10,8 @@ import tensorflow as tf
 from gantrain.interfaces import NetContext, Tensor
 from gantrain.models import catalog
 from gantrain.models.blocks import SHIFTING_NORMS, Block, Finish
-from gantrain.models.layers import weights
+from gantrain.models.encoder_catalog import MlpEncoder
+from gantrain.models.layers import Dropout, weights
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
 from gantrain.models.spectral import spectral
 
@@ -20,8 +21,7 @@ class MlpGenerator(Generator):
 
     def __init__(self, settings: catalog.MlpGenerator, context: NetContext) -> None:
         super().__init__(settings, context)
-        finish = _finish(settings, settings.norm, 0.0, context)
-        self.hidden = [_block(index, settings, finish) for index in range(len(settings.units))]
+        self.hidden = dense_blocks(settings, [settings.norm] * len(settings.units), 0.0, context)
         kernel = weights(settings.initial_std)
         self.out = keras.layers.Dense(math.prod(context.shape), kernel_initializer=kernel, name="out", dtype="float32")
 
@@ -40,9 +40,7 @@ class MlpDiscriminator(Discriminator):
         super().__init__(settings, context, settings.units[-1])
         first = settings.norm if settings.norm == "spectral_norm" else "none"
         norms = [first, *[settings.norm] * (len(settings.units) - 1)]
-        self.hidden = [
-            _block(index, settings, _finish(settings, norm, settings.dropout, context)) for index, norm in enumerate(norms)
-        ]
+        self.hidden = dense_blocks(settings, norms, settings.dropout, context)
 
     def extract(self, x: Tensor, training: bool) -> Tensor:
         """[B,*shape] -> [B, last width]."""
@@ -62,7 +60,49 @@ def build_discriminator(settings: catalog.MlpDiscriminator, context: NetContext)
     return create_discriminator_variables(MlpDiscriminator(settings, context))
 
 
-def _block(index: int, settings: catalog.MlpGenerator | catalog.MlpDiscriminator, finish: Finish) -> Block:
+class MlpModel(keras.Model):
+    """Dense layers, called as (inputs [B,*shape], training) -> outputs [B,D] float32."""
+
+    def __init__(self, settings: catalog.MlpModel, context: NetContext) -> None:
+        super().__init__(name="model", dtype=context.dtype)
+        self.dropouts = [
+            Dropout(settings.dropout, f"dropout{index + 1}", context.dtype) for index in range(len(settings.units) - 1)
+        ]
+        self.hidden = [_dense(f"hidden{index + 1}", width, settings, context) for index, width in enumerate(settings.units[:-1])]
+        self.out = _dense("out", settings.units[-1], settings, context)
+
+    def call(self, x: Tensor, training: bool = False) -> Tensor:
+        """[B,*shape] -> [B,D]."""
+        x = tf.reshape(x, [-1, math.prod(x.shape[1:])])
+        for layer, dropout in zip(self.hidden, self.dropouts, strict=True):
+            x = dropout(layer(x), training=training)
+        return self.out(x)
+
+
+def build_model(settings: catalog.MlpModel, context: NetContext) -> MlpModel:
+    """Builder: every variable exists when it returns."""
+    model = MlpModel(settings, context)
+    model(tf.zeros([1, *context.shape]))
+    return model
+
+
+def _dense(name: str, width: int, settings: catalog.MlpModel, context: NetContext) -> keras.layers.Dense:
+    """A layer with its activation; that of the outputs is float32."""
+    is_last = name == "out"
+    activation = (settings.last_activation if is_last else None) or settings.activation
+    dtype = "float32" if is_last else context.dtype
+    return keras.layers.Dense(width, activation, kernel_initializer=weights(settings.initial_std), name=name, dtype=dtype)
+
+
+Layered = catalog.MlpGenerator | catalog.MlpDiscriminator | MlpEncoder
+
+
+def dense_blocks(settings: Layered, norms: list[str], dropout: float, context: NetContext) -> list[Block]:
+    """The hidden layers, each with its norm."""
+    return [_block(index, settings, _finish(settings, norm, dropout, context)) for index, norm in enumerate(norms)]
+
+
+def _block(index: int, settings: Layered, finish: Finish) -> Block:
     kernel = weights(settings.initial_std)
     dense = keras.layers.Dense(
         settings.units[index],
@@ -74,5 +114,5 @@ def _block(index: int, settings: catalog.MlpGenerator | catalog.MlpDiscriminator
     return Block(f"hidden{index + 1}", spectral(dense, finish.norm == "spectral_norm", finish.dtype), finish)
 
 
-def _finish(settings: catalog.MlpGenerator | catalog.MlpDiscriminator, norm: str, dropout: float, context: NetContext) -> Finish:
+def _finish(settings: Layered, norm: str, dropout: float, context: NetContext) -> Finish:
     return Finish(norm, settings.norm_momentum, settings.initial_std, settings.negative_slope, dropout, context.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -56,7 +57,7 @@ class Discriminator(keras.Model):
         if settings.uses_labels():
             require_classes(context)
         if settings.conditioning == "projection":
-            self.classes = ClassVectors(context, feature_size, weights(settings.initial_std))
+            self.classes = ClassVectors(context, feature_size, weights(settings.initial_std), settings.spectral())
         if settings.conditioning == "concat":
             self.classes = ClassVectors(context, math.prod(context.shape[:2]), weights(1.0))
         if settings.conditioning == "auxiliary":
@@ -97,20 +98,21 @@ class Discriminator(keras.Model):
 class ClassVectors(keras.layers.Layer):
     """A learnt vector per class: labels [B] -> [B,size]."""
 
-    def __init__(self, context: NetContext, size: int, initializer: keras.Initializer) -> None:
-        """Raises UsageError for data without labels."""
-        super().__init__(name="classes", dtype=context.dtype)
-        self.num_classes, self.size, self.initializer = require_classes(context), size, initializer
+    def __init__(self, context: NetContext, size: int, initializer: keras.Initializer, is_spectral: bool = False) -> None:
+        """`is_spectral`: the table [num_classes,size] is divided by its largest singular value, as Miyato and Koyama do.
 
-    def build(self, input_shape: tuple[int | None, ...]) -> None:
-        """Create the table [num_classes,size]."""
-        del input_shape
-        self.table = self.add_weight(name="table", shape=(self.num_classes, self.size), initializer=self.initializer)
+        Raises UsageError for data without labels.
+        """
+        super().__init__(name="classes", dtype=context.dtype)
+        self.num_classes, self.is_spectral = require_classes(context), is_spectral
+        kernel: Any = initializer  # the type of Dense's argument allows names only
+        table = keras.layers.Dense(size, use_bias=False, kernel_initializer=kernel, name="table", dtype=context.dtype)
+        self.table = spectral(table, is_spectral, context.dtype)
 
     def call(self, labels: Tensor, training: bool = False) -> Tensor:
         """[B] integers -> [B,size], by a matrix product: its gradient is dense and, on a GPU too, repeatable."""
-        del training
-        return tf.matmul(tf.one_hot(labels, self.num_classes, dtype=self.compute_dtype), tf.convert_to_tensor(self.table))
+        rows = tf.one_hot(labels, self.num_classes, dtype=self.compute_dtype)
+        return self.table(rows, training=training) if self.is_spectral else self.table(rows)
 
 
 def require_classes(context: NetContext) -> int:

@@ -13,7 +13,7 @@ import tensorflow as tf
 from gantrain.interfaces import Tensor
 from gantrain.models import catalog
 
-Prior: TypeAlias = Callable[[Tensor, int, Tensor], Tensor]
+Prior: TypeAlias = Callable[..., Tensor]  # (count, size, key), and labels [count] for a law by label
 
 
 def build_normal(_: catalog.Normal) -> Prior:

@@ -7,7 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from gantrain.interfaces import ConstraintSettings, LossSettings, PenaltySettings, RegulariserSettings
+from gantrain.objectives import window_catalog
 from gantrain.registry import register
+
+MORE_OBJECTIVES = window_catalog  # they register themselves when this is imported
 
 Share = Annotated[float, Field(ge=0, lt=0.5)]
 Positive = Annotated[float, Field(gt=0)]

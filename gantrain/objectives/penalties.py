@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import tensorflow as tf
 
@@ -56,10 +56,12 @@ def sum_penalties(penalties: Sequence[WeightedPenalty], context: PenaltyContext,
 
 
 def _lazy(penalty: WeightedPenalty, context: PenaltyContext, step: Tensor) -> Tensor:
-    def value() -> Tensor:
-        return penalty.weight * penalty.every * tf.reduce_mean(tf.cast(penalty.function(context), tf.float32))
+    def value(seen: PenaltyContext) -> Tensor:
+        return penalty.weight * penalty.every * tf.reduce_mean(tf.cast(penalty.function(seen), tf.float32))
 
     if penalty.every == 1:
-        return value()
+        return value(context)
     due = tf.equal(tf.cast(step, tf.int64) % penalty.every, 0)
-    return tf.cond(due, value, lambda: tf.zeros([]))
+    # Own forwards: what a branch took of the others would get gradients of zeros at the steps it is left out.
+    own = replace(context, real_slope=None, fake_slope=None)
+    return tf.cond(due, lambda: value(own), lambda: tf.zeros([]))

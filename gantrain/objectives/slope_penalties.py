@@ -8,6 +8,7 @@ numbers in between). Where the gradient is exactly zero, the norm's own derivati
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import tensorflow as tf
@@ -23,7 +24,7 @@ def build_r1(_: catalog.R1) -> Penalty:
     """Builder: |g(real)|^2 / 2. Mescheder et al. 2018 (arXiv:1801.04406), equation 9, with gamma the weight."""
 
     def r1(context: PenaltyContext) -> Tensor:
-        return 0.5 * _squared_norm(slope(context.critic, context.real, context.scale))
+        return 0.5 * _squared_norm((context.real_slope or partial(slope, context.critic, context.real, context.scale))())
 
     return r1
 
@@ -32,7 +33,8 @@ def build_r2(_: catalog.R2) -> Penalty:
     """Builder: |g(fake)|^2 / 2. Mescheder et al. 2018 (arXiv:1801.04406), equation 10, with gamma the weight."""
 
     def r2(context: PenaltyContext) -> Tensor:
-        return 0.5 * _squared_norm(slope(context.fake_critic or context.critic, context.fake, context.scale))
+        critic = context.fake_critic or context.critic
+        return 0.5 * _squared_norm((context.fake_slope or partial(slope, critic, context.fake, context.scale))())
 
     return r2
 
@@ -68,14 +70,19 @@ def build_dragan(settings: catalog.Dragan) -> Penalty:
 
 
 def slope(critic: Callable[[Tensor], Tensor], x: Tensor, scale: Tensor = 1.0) -> Tensor:
-    """Gradient of each logit by its example, [B,*shape] float32. The logits of a batch are summed before.
-
-    Raises UsageError for a critic whose logits do not depend on its input in a way TensorFlow can differentiate.
-    """
+    """Gradient of each logit by its example, [B,*shape] float32, by a forward of its own. Raises UsageError as `slope_of`."""
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(x)
-        total = tf.reduce_sum(tf.cast(critic(x), tf.float32)) * scale
-    gradient = tape.gradient(total, x)
+        logits = tf.cast(critic(x), tf.float32)
+    return slope_of(tape, logits, x, scale)
+
+
+def slope_of(tape: tf.GradientTape, logits: Tensor, x: Tensor, scale: Tensor = 1.0) -> Tensor:
+    """Gradient of each of the float32 `logits` [B] by its example in `x`, which the tape watched: [B,*shape] float32.
+
+    Raises UsageError for logits that do not depend on x in a way TensorFlow can differentiate.
+    """
+    gradient = tape.gradient(logits, x, output_gradients=scale * tf.ones_like(logits))
     if gradient is None:
         raise UsageError("the discriminator's logits have no gradient by its input; a penalty on the slope needs one")
     return tf.cast(gradient, tf.float32) / scale

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gantrain.spec.model import Data, Spec
+from gantrain.spec.model import Data
+from gantrain.spec.tasks import AnySpec
 
 
 def batches_per_epoch(data: Data, length: int) -> int | None:
@@ -15,7 +16,7 @@ def batches_per_epoch(data: Data, length: int) -> int | None:
     return _ceil_div(length, data.batch_size) if data.epoch_end == "partial" else length // data.batch_size
 
 
-def total_steps(spec: Spec, length: int) -> int:
+def total_steps(spec: AnySpec, length: int) -> int:
     """Steps of the whole run; zero is possible and judged by the rule `zero-steps`.
 
     For `epochs: E`, with d discriminator updates per step: continue ceil(E*N/(B*d)), partial floor(E*ceil(N/B)/d),
@@ -24,14 +25,14 @@ def total_steps(spec: Spec, length: int) -> int:
     training = spec.training
     if training.steps is not None:
         return training.steps
-    epochs, updates = training.epochs or 0, training.discriminator_steps
+    epochs, updates = training.epochs or 0, spec.batches_per_step
     batches = batches_per_epoch(spec.data, length)
     if batches is None:
         return _ceil_div(epochs * length, spec.data.batch_size * updates)
     return epochs * batches // updates
 
 
-def known_steps(spec: Spec, length: int | None) -> int | None:
+def known_steps(spec: AnySpec, length: int | None) -> int | None:
     """Steps of the whole run, or None while they depend on something that is not known."""
     if spec.training.steps is not None:
         return spec.training.steps

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Annotated, Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, create_model
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -26,7 +27,11 @@ class Component:
         )
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"anyOf": [form for row in registry.rows(self.kind) for form in _json_forms(row)]}
+        return {"anyOf": [form for row in registry.rows(self.kind) for form in _json_forms(row, self.settings_of(row))]}
+
+    def settings_of(self, row: registry.Row) -> type[Settings]:
+        """The class that reads the settings of a named component here."""
+        return row.settings
 
     def parse(self, value: Any) -> Settings:
         """Settings of the named component; errors inside carry their own place (pydantic joins the paths)."""
@@ -41,7 +46,7 @@ class Component:
         row = registry.find(self.kind, name)
         if row is None:
             raise self._unknown(name)
-        return row.settings.model_validate({key: item for key, item in tree.items() if key != "name"})
+        return self.settings_of(row).model_validate({key: item for key, item in tree.items() if key != "name"})
 
     def numbers(self) -> bool:
         """Whether a plain number may stand here as well."""
@@ -75,6 +80,20 @@ class NumberOrComponent(Component):
         return True
 
 
+class SizedComponent(Component):
+    """As `Component`, with one more setting: `size`, how many numbers it makes."""
+
+    def settings_of(self, row: registry.Row) -> type[Settings]:
+        """The component's settings and `size`."""
+        return _sized(row.settings)
+
+
+@cache
+def _sized(settings: type[Settings]) -> type[Settings]:
+    size: Any = (Annotated[int, Field(ge=1)], ...)
+    return create_model(f"Sized{settings.__name__}", __base__=settings, __doc__=settings.__doc__, size=size)
+
+
 def _number(value: Any) -> float | None:
     """A number, also one in quotes; None for anything else."""
     try:
@@ -95,8 +114,8 @@ def to_tree(settings: Any) -> Any:
     return {"name": registry.row_of(settings).name, **settings.model_dump(mode="json")}
 
 
-def _json_forms(row: registry.Row) -> list[dict[str, Any]]:
-    schema = _inlined(row.settings.model_json_schema())
+def _json_forms(row: registry.Row, settings: type[Settings]) -> list[dict[str, Any]]:
+    schema = _inlined(settings.model_json_schema())
     schema["properties"] = {"name": {"const": row.name}, **schema.get("properties", {})}
     schema["required"] = ["name", *schema.get("required", [])]
     schema["description"] = row.summary

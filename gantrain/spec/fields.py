@@ -28,7 +28,12 @@ class Slot:
     @property
     def kind(self) -> str | None:
         """Kind of component that stands here, or None."""
-        return next((item.kind for item in self.metadata if isinstance(item, Component)), None)
+        return None if self.component is None else self.component.kind
+
+    @property
+    def component(self) -> Component | None:
+        """What reads a component here, or None."""
+        return next((item for item in self.metadata if isinstance(item, Component)), None)
 
     @property
     def takes_numbers(self) -> bool:
@@ -121,10 +126,10 @@ def _element(slot: Slot, index: int) -> Slot | None:
 
 def settings_class(slot: Slot, value: Any) -> type[BaseModel] | None:
     """The settings class that reads `value` in this slot: the class itself, or that of the named component."""
-    if slot.kind is not None:
+    if slot.component is not None:
         name = component_name(value)
-        row = registry.find(slot.kind, name) if name is not None else None
-        return row.settings if row else None
+        row = registry.find(slot.component.kind, name) if name is not None else None
+        return slot.component.settings_of(row) if row else None
     for member in slot.alternatives():
         if isinstance(member.annotation, type) and issubclass(member.annotation, BaseModel):
             return member.annotation

@@ -12,14 +12,14 @@ from gantrain.errors import DataError
 from gantrain.interfaces import SourceFacts
 from gantrain.spec import rules
 from gantrain.spec.loading import LoadedTree
-from gantrain.spec.model import Spec
 from gantrain.spec.plain import as_mapping, at_path
 from gantrain.spec.positions import Positions
 from gantrain.spec.problems import Place, Problem, SpecPath, problem_at
+from gantrain.spec.tasks import AnySpec, spec_class
 
 
 def judged(
-    spec: Spec | None, loaded: LoadedTree, problems: list[Problem], base_dir: Path
+    spec: AnySpec | None, loaded: LoadedTree, problems: list[Problem], base_dir: Path
 ) -> tuple[list[Problem], SourceFacts | None]:
     """Findings of the static rules. A spec with problems is judged without the keys they are about, if that is possible."""
     bad = [problem.path for problem in problems]
@@ -32,7 +32,7 @@ def judged(
     return [*unreadable, *related], facts
 
 
-def _salvaged(tree: Any, bad: list[SpecPath]) -> Spec | None:
+def _salvaged(tree: Any, bad: list[SpecPath]) -> AnySpec | None:
     """The spec with the wrong keys left to their defaults, or None if it needs one of them."""
     rest = copy.deepcopy(tree)
     for path in bad:
@@ -40,7 +40,7 @@ def _salvaged(tree: Any, bad: list[SpecPath]) -> Spec | None:
         if path and container is not None:
             container.pop(str(path[-1]), None)
     try:
-        return Spec.model_validate(rest)
+        return spec_class(rest).model_validate(rest)
     except ValidationError:
         return None
 
@@ -50,7 +50,7 @@ def located(finding: rules.Finding, positions: Positions) -> Problem:
     return problem_at(positions.of_value(finding.path), finding.rule, finding.message, finding.path, finding.severity)
 
 
-def peek(spec: Spec, base_dir: Path, positions: Positions) -> tuple[SourceFacts | None, list[Problem]]:
+def peek(spec: AnySpec, base_dir: Path, positions: Positions) -> tuple[SourceFacts | None, list[Problem]]:
     """What the source says of itself without decoding; what stops it is a problem at `data.source`."""
     try:
         return spec.data.source.peek(base_dir), []

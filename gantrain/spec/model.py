@@ -11,6 +11,7 @@ from gantrain.interfaces import (
     DiscriminatorSettings,
     GeneratorSettings,
     LossSettings,
+    NetSettings,
     OptimizerSettings,
     PenaltySettings,
     PriorSettings,
@@ -41,6 +42,11 @@ class Data(Settings):
     shuffle_buffer: Literal["full"] | Positive = "full"  # full: a uniform permutation of the whole set each epoch
     epoch_end: Literal["continue", "partial", "drop"] = "continue"  # continue: batches run across epochs
     augment: Augment = Augment()
+
+    @property
+    def sequential(self) -> bool:
+        """Whether examples come in their own order, epoch after epoch."""
+        return False
 
     @field_validator("range")
     @classmethod
@@ -141,7 +147,7 @@ class Spec(Settings):
 
     name: Annotated[str, Field(pattern=NAME, max_length=100, description=NAME_WORDS)]  # default: the file's stem
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    task: Literal["gan"] = "gan"
+    task: Literal["gan", "aae", "history"] = "gan"  # the others have specs of their own, spec/aae.py, spec/history.py
     plugins: tuple[str, ...] = ()  # ./file.py or installed module that registers more components
     ignore: tuple[str, ...] = ()  # names of rules to silence: warnings only
     data: Data
@@ -154,7 +160,22 @@ class Spec(Settings):
     replay: Replay | None = None  # null: only the fakes of this step
     output: Output = Output()
 
+    @property
+    def batches_per_step(self) -> int:
+        """One for each discriminator update."""
+        return self.training.discriminator_steps
 
-def to_tree(spec: Spec) -> dict[str, Any]:
+    @property
+    def nets(self) -> dict[str, NetSettings]:
+        """By role."""
+        return {"generator": self.generator, "discriminator": self.discriminator}
+
+    @property
+    def uses_labels(self) -> bool:
+        """Whether either net reads labels."""
+        return any(net.uses_labels() for net in self.nets.values())
+
+
+def to_tree(spec: Settings) -> dict[str, Any]:
     """The resolved spec as plain mappings, lists and scalars, every default written out."""
     return spec.model_dump(mode="json")

@@ -7,9 +7,9 @@ from typing import Any
 
 from gantrain.spec.fields import find_slot
 from gantrain.spec.loading import LoadedTree, load_text
-from gantrain.spec.model import Spec
 from gantrain.spec.plain import as_list, as_mapping, item, put
 from gantrain.spec.problems import Place, Problem, SpecPath, dotted, problem_at
+from gantrain.spec.tasks import spec_class
 from gantrain.spec.words import shown
 
 
@@ -80,7 +80,7 @@ def _opened(tree: Any, container: Any, key: str | int, path: SpecPath) -> dict[s
     inner = item(container, key)
     if isinstance(inner, dict | list):
         return None
-    slot = find_slot(Spec, tree, path).slot
+    slot = find_slot(spec_class(tree), tree, path).slot
     name = inner if inner is not None else slot.default
     if slot.kind is not None and isinstance(name, str):
         return {"name": name}

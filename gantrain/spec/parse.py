@@ -21,18 +21,18 @@ from gantrain.spec import rules
 from gantrain.spec.explain import explain
 from gantrain.spec.judging import judged, located
 from gantrain.spec.loading import LoadedTree, load_text, read_text
-from gantrain.spec.model import Spec
 from gantrain.spec.overrides import apply_overrides
 from gantrain.spec.plain import as_list, as_mapping, item
 from gantrain.spec.positions import Positions
 from gantrain.spec.problems import Problem, SpecError, in_order, problem_at
+from gantrain.spec.tasks import AnySpec, spec_class
 
 
 @dataclass(frozen=True)
 class LoadedSpec:
     """A spec without errors, and what it was read from."""
 
-    spec: Spec
+    spec: AnySpec
     text: str  # of the file, as it is
     base_dir: Path  # relative paths of data and plugins start here
     tree: dict[str, Any]  # as written, with overrides, without defaults
@@ -56,7 +56,7 @@ def load_spec_text(
     return _checked(load_text(text, file), text, Path(file), overrides, allow_plugins)
 
 
-def spec_from_tree(tree: Any, *, file: str = "spec.resolved.yaml", allow_plugins: bool = False) -> Spec:
+def spec_from_tree(tree: Any, *, file: str = "spec.resolved.yaml", allow_plugins: bool = False) -> AnySpec:
     """The spec of a resolved tree, such as a checkpoint's: names and types are checked, rules are not judged again."""
     loaded = LoadedTree(copy.deepcopy(tree), Positions(file), [])
     _load_plugins(loaded, Path(file).parent, allow_plugins)
@@ -66,7 +66,7 @@ def spec_from_tree(tree: Any, *, file: str = "spec.resolved.yaml", allow_plugins
     return spec
 
 
-def read_resolved(path: Path, *, allow_plugins: bool = False) -> Spec:
+def read_resolved(path: Path, *, allow_plugins: bool = False) -> AnySpec:
     """The spec in a `spec.resolved.yaml`. Raises SpecError or UsageError."""
     loaded = load_text(read_text(path), str(path))
     if loaded.problems:
@@ -137,10 +137,11 @@ def _load_plugins(loaded: LoadedTree, base_dir: Path, allow: bool) -> tuple[plug
     return tuple(found)
 
 
-def _validated(loaded: LoadedTree) -> tuple[Spec | None, list[Problem]]:
+def _validated(loaded: LoadedTree) -> tuple[AnySpec | None, list[Problem]]:
+    root = spec_class(loaded.tree)
     try:
-        return Spec.model_validate(loaded.tree), []
+        return root.model_validate(loaded.tree), []
     except ValidationError as error:
         refused = {problem.path for problem in loaded.problems if problem.rule == "yaml-syntax"}  # left out: no second problem
-        found = explain(error, Spec, loaded.tree, loaded.positions)
+        found = explain(error, root, loaded.tree, loaded.positions)
         return None, [problem for problem in found if not problem.path or problem.path not in refused]

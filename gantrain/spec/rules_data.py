@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from gantrain.interfaces import SourceFacts
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Spec
-from gantrain.spec.rule import Said, rule
+from gantrain.spec.rule import ALL, GAMES, Said, rule
+from gantrain.spec.tasks import AnySpec
 
 FEW_PICTURES = 1000  # below this a GAN without augmentation mostly learns its pictures by heart
 SMALL_BUFFER = 1000  # a shuffle buffer of this size is enough where a quarter of the data is not more
@@ -24,8 +26,8 @@ def _is_picture(facts: SourceFacts) -> bool:
     return facts.shape is not None and len(facts.shape) == 3
 
 
-@rule("buffer-too-small", "error")
-def buffer_too_small(spec: Spec, facts: SourceFacts) -> Said:
+@rule("buffer-too-small", "error", GAMES)
+def buffer_too_small(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A buffer that leaves the order of the files in the data."""
     buffer = spec.data.shuffle_buffer
     if facts.length is None or buffer == "full" or buffer >= smallest_buffer(facts.length):
@@ -35,8 +37,8 @@ def buffer_too_small(spec: Spec, facts: SourceFacts) -> Said:
     yield ("data", "shuffle_buffer"), f"a buffer of {buffer} hardly shuffles: {law}; write {smallest} or more, or full"
 
 
-@rule("batch-exceeds-data", "error")
-def batch_exceeds_data(spec: Spec, facts: SourceFacts) -> Said:
+@rule("batch-exceeds-data", "error", ALL)
+def batch_exceeds_data(spec: AnySpec, facts: SourceFacts) -> Said:
     """A batch that would hold some examples twice."""
     if facts.length is not None and spec.data.batch_size > facts.length:
         message = (
@@ -45,11 +47,11 @@ def batch_exceeds_data(spec: Spec, facts: SourceFacts) -> Said:
         yield ("data", "batch_size"), message
 
 
-@rule("zero-steps", "error")
-def zero_steps(spec: Spec, facts: SourceFacts) -> Said:
+@rule("zero-steps", "error", ALL)
+def zero_steps(spec: AnySpec, facts: SourceFacts) -> Said:
     """Epochs too short for a single step."""
     if known_steps(spec, facts.length) == 0:
-        updates, batch = spec.training.discriminator_steps, spec.data.batch_size
+        updates, batch = spec.batches_per_step, spec.data.batch_size
         need = f"one step takes {updates} whole batches of {batch}" if updates > 1 else f"one step takes a batch of {batch}"
         message = (
             f"epochs: {spec.training.epochs} of {facts.length} examples is no step at all: {need}; write more epochs, or steps"
@@ -57,12 +59,12 @@ def zero_steps(spec: Spec, facts: SourceFacts) -> Said:
         yield ("training", "epochs"), message
 
 
-@rule("labels-missing", "error")
-def labels_missing(spec: Spec, facts: SourceFacts) -> Said:
+@rule("labels-missing", "error", GAMES)
+def labels_missing(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A conditional net without classes."""
     if facts.shape is None or facts.num_classes is not None:
         return
-    for role, net in (("generator", spec.generator), ("discriminator", spec.discriminator)):
+    for role, net in spec.nets.items():
         if net.uses_labels():
             yield (
                 (role,),
@@ -73,11 +75,7 @@ def labels_missing(spec: Spec, facts: SourceFacts) -> Said:
 @rule("labels-unused", "note")
 def labels_unused(spec: Spec, facts: SourceFacts) -> Said:
     """Classes that nobody looks at: fine, and worth knowing."""
-    if (
-        _is_picture(facts)
-        and facts.num_classes is not None
-        and not (spec.generator.uses_labels() or spec.discriminator.uses_labels())
-    ):
+    if _is_picture(facts) and facts.num_classes is not None and not spec.uses_labels:
         yield (
             ("data", "source"),
             f"the source has {facts.num_classes} classes, which neither net uses; `conditioning` makes a net use them",
@@ -95,15 +93,15 @@ def labels_half_used(spec: Spec, facts: SourceFacts) -> Said:
     yield (deaf,), f"only the {other} uses labels; give the {deaf} a `conditioning` too, or neither"
 
 
-@rule("single-class", "warning")
-def single_class(spec: Spec, facts: SourceFacts) -> Said:
+@rule("single-class", "warning", GAMES)
+def single_class(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """Labels that say nothing."""
-    if facts.num_classes == 1 and (spec.generator.uses_labels() or spec.discriminator.uses_labels()):
+    if facts.num_classes == 1 and spec.uses_labels:
         yield ("data", "source"), "labels are used, but there is only one class; a conditional net learns nothing from it"
 
 
-@rule("split-as-class", "warning")
-def split_as_class(spec: Spec, facts: SourceFacts) -> Said:
+@rule("split-as-class", "warning", ALL)
+def split_as_class(spec: AnySpec, facts: SourceFacts) -> Said:
     """A folder with train/ and test/ read as if those were kinds of pictures."""
     names = facts.class_names
     if names and all(name.lower() in SPLITS for name in names):
@@ -114,8 +112,8 @@ def split_as_class(spec: Spec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("range-unbounded", "error")
-def range_unbounded(spec: Spec, facts: SourceFacts) -> Said:
+@rule("range-unbounded", "error", ALL)
+def range_unbounded(spec: AnySpec, facts: SourceFacts) -> Said:
     """A target range for values that have none of their own."""
     if facts.bounded is False and spec.data.range is not None:
         yield (
@@ -124,8 +122,8 @@ def range_unbounded(spec: Spec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("range-missing", "warning")
-def range_missing(spec: Spec, facts: SourceFacts) -> Said:
+@rule("range-missing", "warning", ALL)
+def range_missing(spec: AnySpec, facts: SourceFacts) -> Said:
     """Pictures as they are, mostly 0 to 255: too large for a fresh net."""
     if _is_picture(facts) and spec.data.range is None:
         yield ("data", "range"), "range: null leaves pictures at 0 to 255, which nets hardly learn; write range: [-1, 1]"

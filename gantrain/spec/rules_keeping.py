@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from gantrain.interfaces import SourceFacts
 from gantrain.spec.model import Spec
-from gantrain.spec.rule import Said, rule
+from gantrain.spec.rule import ALL, Said, rule
 
 
-@rule("best-by-loss", "error")
+@rule("best-by-loss", "error", ALL)
 def best_by_loss(spec: Spec, facts: SourceFacts) -> Said:
     """What may rank checkpoints."""
     best = spec.output.keep_best
@@ -21,7 +21,7 @@ def best_by_loss(spec: Spec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("best-never-scored", "error")
+@rule("best-never-scored", "error", ALL)
 def best_never_scored(spec: Spec, facts: SourceFacts) -> Said:
     """Without scores no checkpoint is the best one."""
     if spec.output.keep_best is not None and spec.output.evaluate_every is None:

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from gantrain.interfaces import Range, SourceFacts
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.model import Spec
-from gantrain.spec.rule import Said, rule
+from gantrain.spec.rule import GAMES, Said, rule
 
 ACTIVATION_OF_RANGE: dict[Range | None, str] = {(-1.0, 1.0): "tanh", (0.0, 1.0): "sigmoid", None: "linear"}
 
@@ -15,23 +16,24 @@ def _words(data_range: Range | None) -> str:
     return "null" if data_range is None else f"[{data_range[0]:g}, {data_range[1]:g}]"
 
 
-@rule("activation-range", "error")
-def activation_range(spec: Spec, facts: SourceFacts) -> Said:
-    """A generator whose values can never be, or are not bounded like, the data's."""
+@rule("activation-range", "error", GAMES)
+def activation_range(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
+    """A generator (or decoder) whose values can never be, or are not bounded like, the data's."""
+    role, net = ("decoder", spec.decoder) if isinstance(spec, AaeSpec) else ("generator", spec.generator)
     data_range = spec.data.range
-    activation, wanted = spec.generator.last_activation(data_range), ACTIVATION_OF_RANGE.get(data_range)
+    activation, wanted = net.last_activation(data_range), ACTIVATION_OF_RANGE.get(data_range)
     if wanted is None:
         known = ", ".join(_words(known) for known in ACTIVATION_OF_RANGE)
         yield ("data", "range"), f"no activation ends at {_words(data_range)}; write one of {known}"
     elif activation != wanted:
         fits = [_words(known) for known, name in ACTIVATION_OF_RANGE.items() if name == activation and known is not None]
         other = f", or write data.range: {fits[0]}" if fits and facts.bounded is not False else ""
-        clash = f"the generator ends with {activation}, but data.range is {_words(data_range)}, which needs {wanted}"
-        yield ("generator",), f"{clash}; let it end with {wanted}{other}"
+        clash = f"the {role} ends with {activation}, but data.range is {_words(data_range)}, which needs {wanted}"
+        yield (role,), f"{clash}; let it end with {wanted}{other}"
 
 
-@rule("logits-activation", "error")
-def logits_activation(spec: Spec, facts: SourceFacts) -> Said:
+@rule("logits-activation", "error", GAMES)
+def logits_activation(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A discriminator that squashes its logits before the loss does."""
     activation = spec.discriminator.last_activation()
     if activation != "linear":
@@ -41,15 +43,16 @@ def logits_activation(spec: Spec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("size-unbuildable", "error")
-def size_unbuildable(spec: Spec, facts: SourceFacts) -> Said:
+@rule("size-unbuildable", "error", GAMES)
+def size_unbuildable(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """An example's shape that a net's stages cannot reach."""
-    if facts.shape is None:
-        return
-    for role, net in (("generator", spec.generator), ("discriminator", spec.discriminator)):
-        reason = net.buildable(facts.shape)
+    for role, net in spec.nets.items():
+        of_codes = isinstance(spec, AaeSpec) and role == "discriminator"
+        shape = (spec.code_size,) if isinstance(spec, AaeSpec) and of_codes else facts.shape
+        reason = None if shape is None else net.buildable(shape)
         if reason is not None:
-            yield (role,), f"the {role} cannot be built: {reason}"
+            judged = ": it judges codes, which are vectors" if of_codes else ""
+            yield (role,), f"the {role} cannot be built{judged}: {reason}"
 
 
 @rule("batchnorm-inference", "error")
@@ -64,14 +67,10 @@ def batchnorm_inference(spec: Spec, facts: SourceFacts) -> Said:
         yield ("training", "generator_mode"), message
 
 
-@rule("batchnorm-small-batch", "error")
-def batchnorm_small_batch(spec: Spec, facts: SourceFacts) -> Said:
+@rule("batchnorm-small-batch", "error", GAMES)
+def batchnorm_small_batch(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """Statistics of a single example: BatchNorm would subtract the example from itself."""
-    roles = [
-        role
-        for role, net in (("generator", spec.generator), ("discriminator", spec.discriminator))
-        if "batch_norm" in net.norms()
-    ]
+    roles = [role for role, net in spec.nets.items() if "batch_norm" in net.norms()]
     if spec.data.batch_size == 1 and roles:
         message = f"BatchNorm in the {' and the '.join(roles)} cannot work on batches of 1; write batch_size: 8 or more"
         yield ("data", "batch_size"), message

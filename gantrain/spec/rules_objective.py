@@ -8,19 +8,21 @@ from collections.abc import Iterator
 
 from gantrain.interfaces import PenaltySettings, ScheduleSettings, SourceFacts
 from gantrain.registry import row_of
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Spec
 from gantrain.spec.problems import SpecPath
-from gantrain.spec.rule import Said, rule
+from gantrain.spec.rule import ALL, GAMES, Said, rule
+from gantrain.spec.tasks import AnySpec
 
 
-def _penalties(spec: Spec) -> Iterator[tuple[SpecPath, str, PenaltySettings]]:
+def _penalties(spec: Spec | AaeSpec) -> Iterator[tuple[SpecPath, str, PenaltySettings]]:
     for index, settings in enumerate(spec.objective.penalties):
         yield ("objective", "penalties", index), row_of(settings).name, settings
 
 
-@rule("wasserstein-unconstrained", "warning")
-def wasserstein_unconstrained(spec: Spec, facts: SourceFacts) -> Said:
+@rule("wasserstein-unconstrained", "warning", GAMES)
+def wasserstein_unconstrained(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A critic without a bound on its slope."""
     objective = spec.objective
     limits = [*objective.penalties, *objective.constraints]
@@ -33,8 +35,8 @@ def wasserstein_unconstrained(spec: Spec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("penalty-batchnorm", "warning")
-def penalty_batchnorm(spec: Spec, facts: SourceFacts) -> Said:
+@rule("penalty-batchnorm", "warning", GAMES)
+def penalty_batchnorm(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """BatchNorm ties the examples of a batch together, a penalty per example takes them apart."""
     for path, name, settings in _penalties(spec):
         if settings.needs_second_derivatives() and "batch_norm" in spec.discriminator.norms():
@@ -42,8 +44,8 @@ def penalty_batchnorm(spec: Spec, facts: SourceFacts) -> Said:
             yield path, f"{message}; write discriminator norm: layer_norm, or none"
 
 
-@rule("second-derivative", "error")
-def second_derivative(spec: Spec, facts: SourceFacts) -> Said:
+@rule("second-derivative", "error", GAMES)
+def second_derivative(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A penalty on the gradient of a net whose second derivatives are wrong or missing."""
     for path, name, settings in _penalties(spec):
         if settings.needs_second_derivatives() and not spec.discriminator.twice_differentiable():
@@ -53,17 +55,18 @@ def second_derivative(spec: Spec, facts: SourceFacts) -> Said:
             )
 
 
-@rule("penalty-unfit", "error")
-def penalty_unfit(spec: Spec, facts: SourceFacts) -> Said:
+@rule("penalty-unfit", "error", GAMES)
+def penalty_unfit(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A penalty that cannot be computed for such examples."""
+    judged = (spec.code_size,) if isinstance(spec, AaeSpec) else facts.shape
     for path, name, settings in _penalties(spec):
-        reason = settings.applicable(facts.shape) if facts.shape is not None else None
+        reason = settings.applicable(judged) if judged is not None else None
         if reason is not None:
             yield path, f"{name}: {reason}"
 
 
-@rule("float16-penalty", "warning")
-def float16_penalty(spec: Spec, facts: SourceFacts) -> Said:
+@rule("float16-penalty", "warning", GAMES)
+def float16_penalty(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """float16 holds numbers up to 65,504; squared gradients leave it easily."""
     for path, name, settings in _penalties(spec):
         if settings.needs_second_derivatives() and spec.training.precision == "mixed_float16":
@@ -107,12 +110,12 @@ def replay_exceeds_run(spec: Spec, facts: SourceFacts) -> Said:
         yield ("replay", "size"), f"a history of {spec.replay.size} is not full before the run ends, after {fakes} fakes"
 
 
-@rule("schedule-mismatch", "note")
-def schedule_mismatch(spec: Spec, facts: SourceFacts) -> Said:
+@rule("schedule-mismatch", "note", ALL)
+def schedule_mismatch(spec: AnySpec, facts: SourceFacts) -> Said:
     """A learning rate that is still on its way when the run ends."""
     steps = known_steps(spec, facts.length)
-    images = (steps or 0) * spec.data.batch_size * spec.training.discriminator_steps
-    for role in ("generator", "discriminator"):
+    images = (steps or 0) * spec.data.batch_size * spec.batches_per_step
+    for role in type(spec.optimizers).model_fields:
         schedule = getattr(spec.optimizers, role).learning_rate
         wanted = getattr(schedule, "images", 0) if isinstance(schedule, ScheduleSettings) else 0
         if steps and wanted > images:
@@ -122,10 +125,12 @@ def schedule_mismatch(spec: Spec, facts: SourceFacts) -> Said:
             )
 
 
-@rule("evaluation-unavailable", "error")
-def evaluation_unavailable(spec: Spec, facts: SourceFacts) -> Said:
+@rule("evaluation-unavailable", "error", ALL)
+def evaluation_unavailable(spec: AnySpec, facts: SourceFacts) -> Said:
     """Scores that this data has not."""
-    if spec.output.evaluate_every is not None and row_of(spec.data.source).name != "gaussian_mixture":
+    if spec.output.evaluate_every is None or isinstance(spec, AaeSpec):
+        return
+    if row_of(spec.data.source).name != "gaussian_mixture":
         yield (
             ("output", "evaluate_every"),
             "there is no score for this source, only for gaussian_mixture (mode coverage); write evaluate_every: null",

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gantrain.interfaces import OptimizerSettings, ScheduleSettings, SourceFacts
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Ema, Spec
 from gantrain.spec.problems import SpecPath
-from gantrain.spec.rule import Said, rule
+from gantrain.spec.rule import ALL, GAMES, Said, rule
+from gantrain.spec.tasks import AnySpec
 
 INTERVALS = ("log_every", "sample_every", "checkpoint_every", "evaluate_every")
 USUAL_LEARNING_RATES = (1e-6, 1e-1)
@@ -18,13 +20,13 @@ USUAL_BETA_1 = (0.0, 0.9)
 USUAL_BETA_2 = (0.9, 0.9999)
 
 
-def _optimizers(spec: Spec) -> Iterator[tuple[SpecPath, OptimizerSettings]]:
-    yield ("optimizers", "generator"), spec.optimizers.generator
-    yield ("optimizers", "discriminator"), spec.optimizers.discriminator
+def _optimizers(spec: AnySpec) -> Iterator[tuple[SpecPath, OptimizerSettings]]:
+    for role in type(spec.optimizers).model_fields:
+        yield ("optimizers", role), getattr(spec.optimizers, role)
 
 
-@rule("steps-or-epochs", "error")
-def steps_or_epochs(spec: Spec, facts: SourceFacts) -> Said:
+@rule("steps-or-epochs", "error", ALL)
+def steps_or_epochs(spec: AnySpec, facts: SourceFacts) -> Said:
     """The length of the run, said twice or not at all."""
     steps, epochs = spec.training.steps, spec.training.epochs
     if steps is not None and epochs is not None:
@@ -33,8 +35,8 @@ def steps_or_epochs(spec: Spec, facts: SourceFacts) -> Said:
         yield ("training",), "the length of the run is missing; write steps: 2500, or epochs: 20"
 
 
-@rule("partial-jit", "error")
-def partial_jit(spec: Spec, facts: SourceFacts) -> Said:
+@rule("partial-jit", "error", ALL)
+def partial_jit(spec: AnySpec, facts: SourceFacts) -> Said:
     """XLA compiles once per shape; a smaller last batch is another shape."""
     if spec.training.jit and spec.data.epoch_end == "partial":
         yield (
@@ -43,8 +45,8 @@ def partial_jit(spec: Spec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("minimax-vanishing", "note")
-def minimax_vanishing(spec: Spec, facts: SourceFacts) -> Said:
+@rule("minimax-vanishing", "note", GAMES)
+def minimax_vanishing(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """The generator of the original minimax game hardly learns from a strong discriminator."""
     if spec.objective.loss.is_saturating():
         yield (
@@ -53,8 +55,8 @@ def minimax_vanishing(spec: Spec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("interval-exceeds-run", "note")
-def interval_exceeds_run(spec: Spec, facts: SourceFacts) -> Said:
+@rule("interval-exceeds-run", "note", ALL)
+def interval_exceeds_run(spec: AnySpec, facts: SourceFacts) -> Said:
     """Events that only come at the end."""
     steps = known_steps(spec, facts.length)
     every = {key: getattr(spec.output, key) for key in INTERVALS}
@@ -81,8 +83,8 @@ def _half_life_at(images: int, ema: Ema) -> float:
     return ema.half_life_images if ema.ramp is None else min(ema.half_life_images, ema.ramp * images)
 
 
-@rule("learning-rate-range", "warning")
-def learning_rate_range(spec: Spec, facts: SourceFacts) -> Said:
+@rule("learning-rate-range", "warning", ALL)
+def learning_rate_range(spec: AnySpec, facts: SourceFacts) -> Said:
     """Most often a lost or added zero."""
     low, high = USUAL_LEARNING_RATES
     for path, settings in _optimizers(spec):

@@ -11,8 +11,9 @@ import yaml
 
 from gantrain.plugins import is_file_entry
 from gantrain.spec import scalars
-from gantrain.spec.model import Spec, to_tree
+from gantrain.spec.model import to_tree
 from gantrain.spec.plain import as_list, as_mapping
+from gantrain.spec.tasks import AnySpec
 
 ABSENT = "(absent)"  # in a diff: the key is not there at all, which is not the same as null
 
@@ -56,7 +57,7 @@ def dump_yaml(tree: Any) -> str:
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=130)
 
 
-def resolved_tree(spec: Spec, base_dir: Path) -> dict[str, Any]:
+def resolved_tree(spec: AnySpec, base_dir: Path) -> dict[str, Any]:
     """The spec with every default and absolute paths: data and plugins from `base_dir`, output from the current directory."""
     tree = to_tree(spec)
     _make_absolute(tree, base_dir)

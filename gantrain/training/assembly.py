@@ -12,6 +12,7 @@ from gantrain import registry
 from gantrain.interfaces import ScheduleSettings, Source, Tensor
 from gantrain.manifest import DataFacts
 from gantrain.objectives.penalties import WeightedPenalty, build_penalties, build_regulariser, penalty_state, sum_penalties
+from gantrain.spec.model import Objective as ObjectiveSettings
 from gantrain.spec.model import Spec
 from gantrain.state import prefixed
 from gantrain.training.draws import Draws
@@ -66,30 +67,30 @@ def _update(spec: Spec, net: Net, progress: Progress) -> Update:
         net.role,
         net.trainable,
         registry.build(settings, net.trainable),
-        _rate(spec, settings.learning_rate, progress),
+        rate_of(settings.learning_rate, spec.data.batch_size * spec.training.discriminator_steps, progress),
         spec.training.clip_norm,
         tuple(registry.build(item) for item in constraints),
         LossScale() if spec.training.precision == "mixed_float16" else None,
     )
 
 
-def _rate(spec: Spec, settings: float | ScheduleSettings, progress: Progress) -> float | Callable[[], Tensor]:
+def rate_of(settings: float | ScheduleSettings, images_per_step: int, progress: Progress) -> float | Callable[[], Tensor]:
     """A number as it is; a schedule as a function of the images seen before the current step."""
     if not isinstance(settings, ScheduleSettings):
         return settings
-    schedule, images = registry.build(settings), spec.data.batch_size * spec.training.discriminator_steps
-    return lambda: schedule(tf.cast(progress.step.read_value() * images, tf.float32))
+    schedule = registry.build(settings)
+    return lambda: schedule(tf.cast(progress.step.read_value() * images_per_step, tf.float32))
 
 
 def make_step(spec: Spec, source: Source, nets: tuple[Net, Net], parts: Parts, draws: Draws) -> GanStep:
     """The step of the two nets (generator, discriminator)."""
-    judge = Judge(nets[1], parts.updates[1], _objective(spec, parts.penalties), lambda *part: draws.key(*part))
+    judge = Judge(nets[1], parts.updates[1], make_objective(spec.objective, parts.penalties), lambda *part: draws.key(*part))
     maker = FakeMaker(nets[0], draws, _histogram(spec, source))
     return GanStep(maker, judge, parts.updates, spec.training, parts.watch, parts.replay)
 
 
-def _objective(spec: Spec, penalties: tuple[WeightedPenalty, ...]) -> Objective:
-    settings = spec.objective
+def make_objective(settings: ObjectiveSettings, penalties: tuple[WeightedPenalty, ...]) -> Objective:
+    """Losses, and all that is added to the discriminator's."""
     return Objective(
         loss=registry.build(settings.loss),
         generator_reads_real=settings.loss.generator_reads_real(),
@@ -140,11 +141,14 @@ def state_of(nets: list[Net], parts: Parts) -> dict[str, tf.Variable]:
     for net in nets:
         state |= net.variables
     for update in parts.updates:
-        # slots are keyed by their variable: optimizer.generator/stage1/conv/kernel/m
-        state |= {f"optimizer.{_with_role(update.role, key)}": slot for key, slot in update.optimizer.variables.items()}
-        if update.loss_scale is not None:
-            state |= prefixed(f"loss_scale.{update.role}", update.loss_scale.variables)
+        state |= slots_of(update)
     return state
+
+
+def slots_of(update: Update) -> dict[str, tf.Variable]:
+    """What an update has of its own; slots are keyed by their variable: optimizer.generator/stage1/conv/kernel/m."""
+    slots = {f"optimizer.{_with_role(update.role, key)}": slot for key, slot in update.optimizer.variables.items()}
+    return slots if update.loss_scale is None else slots | prefixed(f"loss_scale.{update.role}", update.loss_scale.variables)
 
 
 def _with_role(role: str, key: str) -> str:

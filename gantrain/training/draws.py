@@ -27,6 +27,18 @@ class Draws:
         drawn = self._prior(self._global(count), self._size, self.key(f"latents/{stream}", step))
         return tf.ensure_shape(self._mine(drawn, count), [None, self._size])
 
+    def latents_of(self, stream: str, step: Tensor, labels: Tensor) -> Tensor:
+        """[b,Z] float32 of a prior by label, for this replica's `labels` [b]; those of other replicas are not known here."""
+        count = tf.shape(labels)[0]
+        everyone = tf.tile(labels, [tf.distribute.get_strategy().num_replicas_in_sync])
+        drawn = self._prior(self._global(count), self._size, self.key(f"latents/{stream}", step), everyone)
+        return tf.ensure_shape(self._mine(drawn, count), [None, self._size])
+
+    def noise(self, stream: str, step: Tensor, count: Tensor) -> Tensor:
+        """[count,Z] float32, independent N(0, 1)."""
+        drawn = tf.random.stateless_normal([self._global(count), self._size], self.key(f"noise/{stream}", step), alg="philox")
+        return tf.ensure_shape(self._mine(drawn, count), [None, self._size])
+
     def labels(self, stream: str, step: Tensor, count: Tensor, histogram: Sequence[float] | None) -> Tensor | None:
         """[count] int64 by the class histogram (shares that sum to 1); None without labels."""
         if histogram is None:

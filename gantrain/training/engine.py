@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 import tensorflow as tf
 
 from gantrain.interfaces import Tensor
-from gantrain.training.gan import GanStep, StepResult
+from gantrain.training.fakes import Batch
+from gantrain.training.gan import StepResult
 from gantrain.training.progress import Progress
+
+
+class Step(Protocol):
+    """A step of any task: graph code, called in replica context. `suspects`: what `StepResult.blamed` points into."""
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Names of the numbers it reports."""
+        ...
+
+    @property
+    def suspects(self) -> list[str]:
+        """Names of what may not be finite."""
+        ...
+
+    def __call__(self, batches: Sequence[Batch], number: Tensor) -> StepResult:
+        """One step; `number` counts from 0."""
+        ...
 
 
 class CallResult(NamedTuple):
@@ -37,7 +56,7 @@ class Engine:
 
     def __init__(
         self,
-        step: GanStep,
+        step: Step,
         progress: Progress,
         after_update: Callable[[Tensor], None],
         batches_per_step: int,
@@ -89,7 +108,7 @@ class Engine:
         before = [tf.identity(variable) for variable in self._skipping.side_states] if self._skipping else []
         result: StepResult = tf.distribute.get_strategy().run(self._call, args=(batches, number))
         applied = tf.cond(result.fine, lambda: self._applied(number), lambda: self._undone(before))
-        self._progress.record(result.facts, result.fine, result.blamed)
+        self._progress.record(result.facts, result.fine, result.blamed, result.measured)
         with tf.control_dependencies([applied, self._progress.step.read_value()]):  # else waiting for these is input wait
             return tf.identity(result.fine) if self._skipping is None else self._progress.skipped <= self._skipping.budget
 

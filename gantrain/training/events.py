@@ -84,9 +84,7 @@ class RunEvents:
         self.settle()
         stem = f"step-{step:08d}"
         self.draw(stem)
-        path = self.run.samples / f"{stem}.png"
-        if path.exists():  # not all data can be drawn
-            self.saver.written.append(path)
+        self.saver.written += sorted(self.run.samples.glob(f"{stem}*.png"))
 
     def checkpoint(self, step: int) -> None:
         """Save, after metrics are on disk, and keep the newest ones."""

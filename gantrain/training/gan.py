@@ -25,13 +25,14 @@ from gantrain.training.update import Outcome, Update
 class StepResult(NamedTuple):
     """`facts` [len(step.facts)] float32; `fine`: all was finite; `blamed`: index into `suspects` or -1; `fake`: the last fakes.
 
-    `fake` is None where the batch is cut into micro-batches.
+    `fake` is None where the batch is cut into micro-batches. `measured`: the facts say something; None: they always do.
     """
 
     facts: Tensor
     fine: Tensor
     blamed: Tensor
     fake: Tensor | None
+    measured: Tensor | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 INTERVALS = 5  # lines of metrics in a row that must show a sign
+# Steps before which nothing is a sign: the fakes of an untrained generator hardly differ, and its discriminator wins at first.
+# A number of steps and no share of the run, for the counters are state, which the length of a run must not change.
+GRACE_STEPS = 500
 WON = 0.99  # share of logits on the right side, of real and of fake ones
 UNIFORM = 0.3  # spread of the fakes over that of the reals
 VANISHED = 1e-3  # gradient norm of the generator over that of the first line
@@ -31,11 +34,16 @@ class Health:
         self._streaks = tf.Variable(tf.zeros([3], tf.int64), trainable=False, name="streaks")
         self.variables = {"first_gradient": self._first_gradient, "streaks": self._streaks}
 
-    def judge(self, means: Mapping[str, float]) -> list[str]:
-        """Advice for each sign that this line of metrics is the INTERVALS-th in a row to show."""
+    def judge(self, step: int, means: Mapping[str, float]) -> list[str]:
+        """Advice for each sign that this line of metrics, written after `step` steps, is the INTERVALS-th in a row to show.
+
+        Lines within the first GRACE_STEPS steps only tell how large the gradient was at the start.
+        """
         gradient = means["grad_norm/generator"]
         if float(self._first_gradient.numpy()) < 0:
             self._first_gradient.assign(gradient)
+        if step <= GRACE_STEPS:
+            return []
         won = self._has_boundary and min(means["health/real_right"], means["health/fake_right"]) > WON
         uniform = means["health/diversity"] < UNIFORM
         vanished = gradient < VANISHED * float(self._first_gradient.numpy())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import tensorflow as tf
 
 from gantrain.interfaces import DiscriminatorOutput, Loss, PenaltyContext, Tensor
+from gantrain.objectives.slope_penalties import slope_of
 from gantrain.training.fakes import Fakes, Portion
 from gantrain.training.nets import Net
 from gantrain.training.update import Update
@@ -42,6 +43,14 @@ class Judged:
     gradients: list[Tensor | None]
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """One forward: its output, and the gradient of its logits by the examples for penalties that ask."""
+
+    output: DiscriminatorOutput
+    slope: Callable[[], Tensor]
+
+
 class Judge:
     """The discriminator with its objective. `key_of` (stream, step) gives the key of random draws."""
 
@@ -55,12 +64,19 @@ class Judge:
         """Real and fake in two separate calls, always in training mode, and the gradient of the discriminator's loss."""
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             self._update.watch(tape)
-            real = self._discriminate(portion.real, portion.labels)
-            fake = self._discriminate(fakes.images, fakes.labels)
+            seen = self._see(portion.real, portion.labels), self._see(fakes.images, fakes.labels)
+            real, fake = seen[0].output, seen[1].output
             loss = share(self._objective.loss.discriminator(real.logits, fake.logits))
             loss += self._class_loss(real, portion.labels) + self._class_loss(fake, fakes.labels)
-            loss += self._added(portion, fakes, (real, fake), number)
+            loss += self._added(portion, fakes, seen, number)
         return Judged(real, fake, loss, self._update.gradient(tape, loss))
+
+    def _see(self, x: Tensor, labels: Tensor | None) -> _Seen:
+        """A forward that moves statistics. Persistent: several penalties may ask for the slope."""
+        with tf.GradientTape(watch_accessed_variables=False, persistent=True) as tape:
+            tape.watch(x)
+            output = self._discriminate(x, labels)
+        return _Seen(output, lambda: slope_of(tape, output.logits, x, self._update.scale))
 
     def generator_loss(self, portion: Portion, own: Fakes) -> Tensor:
         """The generator's loss by its own pass through the discriminator, whose state only its own update moves."""
@@ -74,20 +90,16 @@ class Judge:
         """The generator's loss of outputs that are there already."""
         return share(self._objective.loss.generator(real.logits, fake.logits)) + self._class_loss(fake, own.labels)
 
-    def _added(
-        self, portion: Portion, fakes: Fakes, outputs: tuple[DiscriminatorOutput, DiscriminatorOutput], number: Tensor
-    ) -> Tensor:
+    def _added(self, portion: Portion, fakes: Fakes, seen: tuple[_Seen, _Seen], number: Tensor) -> Tensor:
         """Penalties and regularisers."""
         added = tf.zeros([])
         if self._objective.penalty is not None:
-            added += self._objective.penalty(self._context(portion, fakes, outputs, number), number)
+            added += self._objective.penalty(self._context(portion, fakes, seen, number), number)
         if self._objective.regulariser is not None:
             added += self._objective.regulariser(self._update.variables)
         return added / replicas()
 
-    def _context(
-        self, portion: Portion, fakes: Fakes, outputs: tuple[DiscriminatorOutput, DiscriminatorOutput], number: Tensor
-    ) -> PenaltyContext:
+    def _context(self, portion: Portion, fakes: Fakes, seen: tuple[_Seen, _Seen], number: Tensor) -> PenaltyContext:
         def critic_with(labels: Tensor | None) -> Callable[[Tensor], Tensor]:
             return lambda x: self._without_trace(x, labels).logits
 
@@ -97,13 +109,15 @@ class Judge:
             real=portion.real,
             fake=tf.stop_gradient(fakes.images),
             labels=portion.labels,
-            real_output=outputs[0],
-            fake_output=outputs[1],
+            real_output=seen[0].output,
+            fake_output=seen[1].output,
             key=self._key_of("penalty", number),
             fake_critic=critic_with(fakes.labels),
             scale=self._update.scale,
             part=replica * portion.parts + portion.index,
             parts=portion.parts * replicas(),
+            real_slope=seen[0].slope,
+            fake_slope=seen[1].slope,
         )
 
     def _class_loss(self, output: DiscriminatorOutput, labels: Tensor | None) -> Tensor:

@@ -156,7 +156,7 @@ class Loop:
         watchman, means = self.watchman, self.progress.means()
         if watchman.health is None or int(self.progress.count.numpy()) == 0:
             return
-        for advice in watchman.health.judge(means):
+        for advice in watchman.health.judge(step, means):
             if watchman.stops:
                 raise DivergedError(f"step {step}: {advice} (health: stop); {self.events.last_checkpoint()}")
             watchman.warn(f"step {step}: {advice}")

@@ -28,17 +28,18 @@ class Progress:
         names = ("step", "attempt", "nonfinite_step", "nonfinite_blamed", "skipped", "count", "sums")
         return {name: getattr(self, name) for name in names}
 
-    def record(self, facts: Tensor, fine: Tensor, blamed: Tensor) -> None:
+    def record(self, facts: Tensor, fine: Tensor, blamed: Tensor, measured: Tensor | None = None) -> None:
         """After a step, in the graph: count it and add its facts [F]; a step that was not applied is noted, its facts are not.
 
-        It counts as a step only if such steps are passed over.
+        It counts as a step only if such steps are passed over. A step that is not `measured` counts, its facts do not.
         """
         number = self.step.read_value()
         whole = tf.cast(fine, tf.int64)
         self.nonfinite_step.assign(tf.where(fine, self.nonfinite_step, number))
         self.nonfinite_blamed.assign(tf.where(fine, self.nonfinite_blamed, blamed))
-        self.sums.assign_add(tf.where(fine, tf.cast(facts, tf.float64), tf.zeros_like(self.sums)))
-        self.count.assign_add(whole)
+        kept = fine if measured is None else fine & measured
+        self.sums.assign_add(tf.where(kept, tf.cast(facts, tf.float64), tf.zeros_like(self.sums)))
+        self.count.assign_add(tf.cast(kept, tf.int64))
         self.step.assign_add(1 if self._skips else whole)
         if self._skips:
             self.skipped.assign_add(1 - whole)

@@ -13,8 +13,8 @@ import tensorflow as tf
 
 from gantrain import registry
 from gantrain.errors import UsageError
-from gantrain.interfaces import DiscriminatorOutput, Loss, PenaltyContext, Settings, Tensor
-from gantrain.spec.model import Spec
+from gantrain.interfaces import DiscriminatorOutput, Loss, PenaltyContext, PriorSettings, Settings, Tensor
+from gantrain.spec.model import Objective
 from gantrain.training.nets import Net
 
 COUNT = 2  # examples of the trial; one could hide a lost batch axis
@@ -46,16 +46,22 @@ def built(role: str, build: Callable[[], Any]) -> Net:
 def check_outputs(generator: Net, discriminator: Net, shape: tuple[int, ...], latent_size: int, num_classes: int | None) -> None:
     """Run both nets on zeros. Raises UsageError that says what came out and what must."""
     labels = None if num_classes is None else tf.zeros([COUNT], tf.int64)
-    images = _tried(generator, tf.zeros([COUNT, latent_size]), labels)
-    _expect("generator", images, (COUNT, *shape))
-    output = _tried(discriminator, tf.zeros([COUNT, *shape]), labels)
+    images = tried(generator, tf.zeros([COUNT, latent_size]), labels)
+    expect("generator", images, (COUNT, *shape))
+    check_discriminator(discriminator, shape, labels)
+    require_parameters([generator, discriminator])
+
+
+def check_discriminator(discriminator: Net, shape: tuple[int, ...], labels: Tensor | None) -> None:
+    """Run it on zeros. Raises UsageError that says what came out and what must."""
+    output = tried(discriminator, tf.zeros([COUNT, *shape]), labels)
     if not isinstance(output, DiscriminatorOutput):
         raise UsageError(f"the discriminator gives a {type(output).__name__}; it must give a DiscriminatorOutput(logits [B])")
-    _expect("discriminator", output.logits, (COUNT,))
-    _require_parameters([generator, discriminator])
+    expect("discriminator", output.logits, (COUNT,))
 
 
-def _tried(net: Net, inputs: Tensor, labels: Tensor | None) -> Any:
+def tried(net: Net, inputs: Tensor, labels: Tensor | None) -> Any:
+    """What a net gives. Raises UsageError for whatever it raises."""
     try:
         return net.model(inputs, labels, training=False)
     except UsageError:
@@ -67,13 +73,15 @@ def _tried(net: Net, inputs: Tensor, labels: Tensor | None) -> Any:
         ) from error
 
 
-def _expect(role: str, found: Any, shape: tuple[int, ...]) -> None:
+def expect(role: str, found: Any, shape: tuple[int, ...]) -> None:
+    """Raises UsageError for another form."""
     form = f"{list(getattr(found, 'shape', ()))} {getattr(getattr(found, 'dtype', None), 'name', type(found).__name__)}"
     if form != f"{list(shape)} float32":
         raise UsageError(f"the {role} gives {form} for a batch of {COUNT}; it must give {list(shape)} float32")
 
 
-def _require_parameters(nets: Iterable[Net]) -> None:
+def require_parameters(nets: Iterable[Net]) -> None:
+    """Raises UsageError for a net with nothing to train."""
     for net in nets:
         if not net.trainable:
             raise UsageError(f"the {net.role} has no trainable variable when it is built: call it once in its builder")
@@ -82,13 +90,15 @@ def _require_parameters(nets: Iterable[Net]) -> None:
 # ---------------------------------------------------------------- plugins' components
 
 
-def check_plugins(spec: Spec, discriminator: Net, shape: tuple[int, ...], num_classes: int | None) -> None:
+def check_plugins(
+    objective: Objective, latent: tuple[PriorSettings, int], discriminator: Net, shape: tuple[int, ...], num_classes: int | None
+) -> None:
     """Try what plugins give for the objective and the latents. Raises UsageError that says what came out and what must.
 
-    Built-in components are not tried: contract tests do that.
+    `latent`: law and size; `shape`: of what the discriminator judges. Built-in components are not tried: contract tests do that.
     """
-    objective, variables = spec.objective, list(discriminator.trainable.values())
-    _try([spec.latent.distribution], lambda who, prior: _try_prior(who, prior, spec.latent.size), execute=True)
+    variables, (law, size) = list(discriminator.trainable.values()), latent
+    _try([law], lambda who, prior: _try_prior(who, prior, size, law.uses_labels()), execute=True)
     _try([objective.loss], _try_loss, execute=True)
     _try(objective.penalties, lambda who, penalty: _try_penalty(who, penalty, _context(discriminator, shape, num_classes)))
     _try(objective.regularisers, lambda who, function: _require_form(who, function(variables), [], "a scalar"))
@@ -116,9 +126,10 @@ def _trace(trial: Callable[[], Any], execute: bool) -> None:
         call()
 
 
-def _try_prior(who: str, prior: Callable[..., Tensor], size: int) -> None:
+def _try_prior(who: str, prior: Callable[..., Tensor], size: int, by_label: bool) -> None:
     count = len(LOGITS[0])
-    _require_form(who, prior(tf.constant(count), size, tf.zeros([2], tf.int64)), [count, size], "[count,size]")
+    labels = (tf.zeros([count], tf.int64),) if by_label else ()
+    _require_form(who, prior(tf.constant(count), size, tf.zeros([2], tf.int64), *labels), [count, size], "[count,size]")
 
 
 def _try_loss(who: str, loss: Loss) -> None:

@@ -12,8 +12,9 @@ from PIL import Image
 
 from gantrain import registry
 from gantrain.data import packing
-from gantrain.data.catalog import Arrays, Digits, FashionSample, GaussianMixture, ImageFolder
+from gantrain.data.catalog import Arrays, Digits, FashionSample, GaussianMixture, ImageFolder, WindowTeacher
 from gantrain.data.file_settings import Csv, Idx, KerasCache, Packed, TfRecord
+from gantrain.data.pairing import pairing_of
 from gantrain.interfaces import SourceSettings
 from tests.records import example, write_records
 
@@ -81,6 +82,7 @@ EXAMPLES: dict[str, Callable[[Path, int], SourceSettings]] = {
     "keras_cache": _keras_cache,
     "packed": _packed,
     "tfrecord": _tfrecord,
+    "window_teacher": lambda _folder, variant: WindowTeacher(size=50, seed=variant),
 }
 CONSTANT = {"digits"}  # sources with one variant only
 NAMES = registry.names("source")
@@ -104,6 +106,9 @@ def test_what_peek_says_is_what_is_built(pair):
     assert (facts.shape, facts.length) == (source.shape, source.length)
     assert facts.bounded is (source.value_range is not None)
     assert facts.num_classes == (None if source.labels is None else len(source.class_names))
+    pairing = pairing_of(source)
+    assert facts.target_size == (None if pairing is None else pairing.size)
+    assert facts.longest_sequence == (None if pairing is None else pairing.longest)
 
 
 def test_load_is_repeatable_in_any_order_and_keeps_shape_and_dtype(pair):

@@ -49,6 +49,9 @@ def test_grid_images_and_npz_hold_the_same_pictures(finished, tmp_path, capsys):
     assert here(capsys, *common, 65, "--as", "npz", "--out", tmp_path / "new" / "a.npz").code == 0
     grid = pixels(tmp_path / "grid.png")
     files = sorted((tmp_path / "images").iterdir())
+    mixed = here(capsys, *common, 69, "--as", "images", "--out", tmp_path / "images")
+    assert (mixed.code, "holds 1 other PNG (00069.png, ...)" in mixed.err) == (2, True)
+    assert here(capsys, *common, 70, "--as", "images", "--out", tmp_path / "images").code == 0  # the same again replaces them
     samples = arrays(tmp_path / "new" / "a.npz")["samples"]
     assert grid.shape == (2 * 10 + 2, 3 * 10 + 2)
     assert [path.name for path in files[:2]] == ["00000.png", "00001.png"]

@@ -131,10 +131,11 @@ def test_the_schema_knows_every_component_and_setting(run):
     code, out, _ = run("schema")
     schema = json.loads(out)
     assert (code, schema) == (0, json_schema())
-    assert "name" not in schema["required"]
-    forms = schema["properties"]["generator"]["anyOf"]
-    names = {form["properties"]["name"]["const"] for form in forms if "properties" in form}
-    assert names == set(registry.names("generator"))
+    for task, kind, part in (("history", "model", schema["then"]), ("gan", "generator", schema["else"])):
+        assert part["properties"]["task"] == {"const": task}
+        assert "name" not in part["required"]
+        names = {form["properties"]["name"]["const"] for form in part["properties"][kind]["anyOf"] if "properties" in form}
+        assert names == set(registry.names(kind))
 
 
 def test_every_reference_in_the_schema_leads_somewhere():

@@ -125,9 +125,12 @@ def test_more_skips_than_the_budget_end_the_run(tmp_path):
     assert finite(built)
 
 
-def test_rollback_goes_back_with_other_numbers_and_trains_to_the_end(tmp_path):
-    built = tiny_experiment({**BATCH_NORM, "training.on_nonfinite": "rollback"})
-    poison(built, "batch", attempts=(0,))
+@pytest.mark.parametrize(
+    "where", ["batch", *(pytest.param(where, marks=pytest.mark.slow) for where in ("micro_batch", "gradient"))]
+)
+def test_rollback_goes_back_with_other_numbers_and_trains_to_the_end(tmp_path, where):
+    built = tiny_experiment({**BATCH_NORM, **WHERE[where], "training.on_nonfinite": "rollback"})
+    poison(built, where, attempts=(0,))
     loop, run, _, warnings = loop_of(built, tmp_path / "run")
     saved = []
     restart = built.engine.start
@@ -142,12 +145,13 @@ def test_rollback_goes_back_with_other_numbers_and_trains_to_the_end(tmp_path):
     ((path, _),) = saved  # the attempt was on disk before training went on
     assert path.name == "step-00000030"
     assert checkpoint.read(path)["progress/attempt"] == 1
+    assert all(item.name.startswith("step-") for item in run.checkpoints.iterdir())  # nothing set aside: it was whole
     assert len(warnings) == 1
     assert "went back to step 30" in warnings[0]
     steps = [json.loads(line)["step"] for line in run.metrics_path.read_text().splitlines() if "epoch" in line]
     assert steps == sorted(set(steps))
     assert steps[-1] == 45
-    other = tiny_experiment({**BATCH_NORM}, started=True)
+    other = tiny_experiment({**BATCH_NORM, **WHERE[where]}, started=True)
     other.engine.run(45)
     assert "generator/out/kernel" in changed(snapshot(other.state), snapshot({key: built.state[key] for key in other.state}))
 

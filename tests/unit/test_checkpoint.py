@@ -186,13 +186,14 @@ def test_a_damaged_later_checkpoint_never_pushes_out_the_good_one_just_written(t
     assert found[1].step == 25
 
 
-def test_a_damaged_directory_of_the_same_step_is_moved_aside(tmp_path):
-    (saved(tmp_path) / "manifest.json").write_text("{}")
-    path = saved(tmp_path)
-    assert stored.verify(path).step == 9
-    assert sorted(item.name for item in tmp_path.iterdir()) == ["replaced-1-step-00000009", "step-00000009"]
-    saved(tmp_path)
-    assert (tmp_path / "replaced-2-step-00000009").is_dir()
+def test_a_damaged_directory_of_the_same_step_is_moved_aside_and_a_whole_one_is_replaced(tmp_path):
+    for number in (1, 2):
+        (saved(tmp_path) / "manifest.json").write_text("{}")
+        for _ in range(2):
+            path = saved(tmp_path)
+            assert stored.verify(path).step == 9
+            asides = [f"replaced-{index}-step-00000009" for index in range(1, number + 1)]
+            assert sorted(item.name for item in tmp_path.iterdir()) == [*asides, "step-00000009"]
 
 
 @pytest.mark.parametrize("victim", ["facts_of", "sync_file", "_make_room"])

@@ -103,7 +103,9 @@ def test_only_the_output_room_prints() -> None:
 def test_no_function_passes_unknown_keywords_through() -> None:
     functions = [entry for path in _modules("gantrain") for entry in _functions(path)]
     # click hands a command's options over as keywords; there they become a frozen object at once.
-    offenders = [name for name, node in functions if node.args.kwarg and not name.startswith("gantrain/cli/")]
+    # A layer's `call` of Keras takes any keywords: what stands before it hands on all of them, unread.
+    allowed = ("gantrain/cli/", "gantrain/capturing.py")
+    offenders = [name for name, node in functions if node.args.kwarg and not name.startswith(allowed)]
     assert offenders == []
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
+
 from gantrain import plugins, registry
 from gantrain.spec.parse import load_spec_text
 from gantrain.spec.trees import diff_trees, resolved_tree
@@ -31,6 +33,26 @@ def test_the_example_for_own_pictures_lacks_only_the_pictures(tmp_path):
     for number in range(1000):
         (tmp_path / "photos" / f"{number}.png").write_bytes(b"only names are looked at")
     assert load_spec_text(example, str(tmp_path / "mine.yaml")).warnings == []
+
+
+def test_the_example_of_task_aae_lacks_only_the_pictures(tmp_path):
+    example = next(block for block in blocks("yaml") if "codes.yaml" in block)
+    (tmp_path / "photos").mkdir()
+    for number in range(1000):
+        (tmp_path / "photos" / f"{number}.png").write_bytes(b"only names are looked at")
+    assert load_spec_text(example, str(tmp_path / "codes.yaml")).warnings == []
+
+
+def test_the_example_of_task_history_lacks_only_the_data(tmp_path):
+    example = next(block for block in blocks("yaml") if "windows.yaml" in block)
+    ids = np.repeat(np.arange(4), 250)
+    np.savez(tmp_path / "data.npz", inputs=np.zeros([1000, 32]), targets=np.ones(1000), ids=ids)
+    loaded = load_spec_text(example, str(tmp_path / "windows.yaml"))
+    assert loaded.warnings == []
+    plain = "task: history\ndata: {source: {name: arrays, path: data.npz, key: inputs, targets_key: targets, sequence_key: ids}, "
+    short = plain + "order: sequential, batch_size: 32, epoch_end: partial}\nmodel: mlp\ntraining: {epochs: 100}\n"
+    default = load_spec_text(short, str(tmp_path / "windows.yaml"))
+    assert diff_trees(*(resolved_tree(item.spec, tmp_path) for item in (default, loaded))) == []
 
 
 def test_the_plugin_of_the_readme_registers_its_loss(tmp_path, monkeypatch):

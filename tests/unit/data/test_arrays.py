@@ -113,7 +113,7 @@ def test_values_that_are_not_finite_are_counted_and_the_first_is_named(tmp_path:
     monkeypatch.setattr(module, "CHUNK_VALUES", 6)  # two examples at a time
     values = VECTORS.copy()
     values[3, 1], values[5, 0], values[5, 2] = np.nan, np.inf, 1e300  # the last one only overflows float32
-    with pytest.raises(DataError, match=r"holds 3 values that are not finite \(NaN or infinite\), first in example 3"):
+    with pytest.raises(DataError, match=r"holds 3 values not finite \(NaN or infinite\), first in example 3"):
         opened(tmp_path, values)
 
 
@@ -145,7 +145,7 @@ def test_labels_that_do_not_fit_are_refused(labels: np.ndarray, message: str, tm
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, r"holds 2 arrays besides the labels \(x, y\); name one with data.source.key"),
+        ({}, r"holds 2 arrays besides those that are named \(x, y\); name one with data.source.key"),
         ({"key": "z"}, r"has no array named 'z'; it holds x, y"),
         ({"key": "x", "labels_key": "z"}, r"has no array named 'z'"),
     ],

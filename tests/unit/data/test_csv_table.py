@@ -66,10 +66,10 @@ def test_generated_categories_are_the_most_likely_name(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "settings", "message"),
     [
-        ("a,b\n1,2\n3,\n", {}, r"t\.csv:3 \(row 2\), column 'b' is blank \(1 blank cells in all\)"),
-        ("a,b\n1,2\n\ninf,4\n", {}, r"t\.csv:4 \(row 2\), column 'a' is inf \(1 cells are NaN or infinite\)"),
+        ("a,b\n1,2\n3,\n", {}, r"t\.csv:3 \(row 2\), column 'b' is blank \(1 blank cell in all\)"),
+        ("a,b\n1,2\n\ninf,4\n", {}, r"t\.csv:4 \(row 2\), column 'a' is inf \(1 cell NaN or infinite\)"),
         ("a,b\n1,nan\n3,4\n", {}, r"t\.csv:2 \(row 1\), column 'b' is nan"),
-        ("a,b\n1,2\n3,x\n5,6\n", {}, r"t\.csv:3 \(row 2\), column 'b': 'x' is no number, as in 1 rows"),
+        ("a,b\n1,2\n3,x\n5,6\n", {}, r"t\.csv:3 \(row 2\), column 'b': 'x' is no number, as in 1 row;"),
         (TEXT, {}, r"2 columns hold text: city \(3 different, such as 'Rome'\), class .*data\.source\.categories"),
         ("zip\n00501\n10001\n", {}, r"1 columns hold text: zip"),
         ("1,2\n3,4\n", {}, r"t\.csv:1: no header: the first line holds the number 1"),

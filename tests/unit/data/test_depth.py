@@ -133,7 +133,7 @@ def test_a_float_picture_with_nan_is_refused_by_name(tmp_path: Path):
     values = np.zeros((8, 8), np.float32)
     values[3, 4] = np.nan
     Image.fromarray(values).save(tmp_path / "a.tiff")
-    with pytest.raises(DataError, match=r"a\.tiff: holds 1 values that are not finite"):
+    with pytest.raises(DataError, match=r"a\.tiff: holds 1 value not finite"):
         decode(tmp_path / "a.tiff", frame(1, value_range=(0, 1)))
     assert "not finite" in str(inspect(tmp_path / "a.tiff").cause)
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from gantrain.data.catalog import ImageFolder
 from gantrain.data.decode import decode
-from gantrain.data.framing import Frame
+from gantrain.data.framing import Frame, composited
 from gantrain.errors import DataError
 
 GREEN = (0, 255, 0)
@@ -99,3 +99,12 @@ def test_four_channels_keep_alpha_and_contradictions_are_refused():
     for channels, alpha in ((3, "keep"), (4, "composite"), (4, "error")):
         with pytest.raises(ValidationError, match="contradict each other"):
             ImageFolder(path=".", height=8, width=8, channels=channels, alpha=alpha)  # pyright: ignore[reportArgumentType]
+
+
+def test_every_colour_and_alpha_over_every_background_has_the_bytes_of_pillows_alpha_composite():
+    colour, alpha = np.meshgrid(np.arange(256, dtype=np.uint8), np.arange(256, dtype=np.uint8))
+    picture = Image.fromarray(np.stack([colour, colour, colour, alpha], -1))
+    for level in range(0, 256, 3):  # three at a time: one for each channel
+        background = (level, min(level + 1, 255), min(level + 2, 255))
+        wanted = Image.alpha_composite(Image.new("RGBA", picture.size, (*background, 255)), picture).convert("RGB")
+        assert composited(picture, background).tobytes() == wanted.tobytes()

@@ -132,7 +132,7 @@ def test_labels_come_from_a_file_by_name_whatever_its_order(tmp_path: Path):
 
 def test_pictures_without_a_label_are_named_and_may_be_skipped(tmp_path: Path):
     labels_csv(fill(tmp_path, a=1, b=2, c=3), "file,label\nA.png,x\nb.png,y\nzzz.png,y\n")
-    message = r"2 of 3 pictures have no label in .*labels\.csv: a\.png, c\.png; A\.png and a\.png differ only in case"
+    message = r"2 of 3 pictures without a label in .*labels\.csv: a\.png, c\.png; A\.png and a\.png differ only in case"
     with pytest.raises(DataError, match=message):
         build(settings(labels="labels.csv"), tmp_path)
     source = build(settings(labels="labels.csv", on_bad_file="skip"), tmp_path)
@@ -178,7 +178,7 @@ def test_bad_files_are_skipped_and_counted_where_the_spec_says_so(mixed: Path, m
 def test_when_every_file_is_bad_skipping_is_an_error_too(tmp_path: Path):
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "a.png").write_bytes(b"")
-    with pytest.raises(DataError, match="1 of 1 pictures cannot be used"):
+    with pytest.raises(DataError, match="1 of 1 picture cannot be used"):
         build(settings(on_bad_file="skip"), tmp_path)
 
 
@@ -212,11 +212,11 @@ def test_the_report_names_what_is_odd(tmp_path: Path):
     assert "pictures   5 of 5 files, brought to 4x4 gray, cropped" in text
     assert "modes      L 3, RGBA 1, I;16 1" in text
     assert "alpha      1 with transparent pixels: composited over #ffffff" in text
-    assert "copies     1 files have the contents of another, such as a.png = b.png" in text
+    assert "copies     1 file with the contents of another, such as a.png = b.png" in text
     assert "ignored    3 other files: ._img1.png, README.txt, Thumbs.db" in text
     assert "sizes      4x4 3," in text
-    assert "1 of 5 pictures have more than 8 bits per channel, the others have 8 (deep.png)" in report.warnings[0]
-    assert "use values up to 3150 of 65535 and will be nearly black; write value_range: [0, 3150]" in report.warnings[1]
+    assert "more than 8 bits per channel in 1 of 5 pictures, the others have 8 (deep.png)" in report.warnings[0]
+    assert "no value is above 3150 of 65535, so they will be nearly black; write value_range: [0, 3150]" in report.warnings[1]
     assert report.tree["deep"] == {"deep.png": [0, 3150]}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import struct
 import tarfile
 from pathlib import Path
 
@@ -100,3 +101,34 @@ def test_another_set_under_the_name_is_refused(tmp_path: Path):
     np.savez(tmp_path / "mnist.npz", x_train=np.zeros((7, 28, 28), np.uint8), y_train=np.zeros(7, np.uint8))
     with pytest.raises(DataError, match=r"mnist\.npz holds uint8 \(7, 28, 28, 1\) and 7 labels; mnist has 60,000 pictures"):
         build(KerasCache(dataset="mnist", path="."), tmp_path)
+
+
+def text(content: bytes) -> bytes:
+    """A string as Python 2 pickled it."""
+    return b"U" + bytes([len(content)]) + content if len(content) < 256 else b"T" + struct.pack("<i", len(content)) + content
+
+
+def python_2_batch(rows: np.ndarray, labels: list[int]) -> bytes:
+    """One file of CIFAR-10 in the very layout of the published ones: a dictionary that Python 2 pickled with protocol 2."""
+    array = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85" + text(b"b") + b"\x87R"
+    shape = b"M" + struct.pack("<H", len(rows)) + b"M" + struct.pack("<H", rows.shape[1]) + b"\x86"
+    dtype = (
+        b"cnumpy\ndtype\n" + text(b"u1") + b"K\x00K\x01\x87R(K\x03" + text(b"|") + b"NNN" + b"J\xff\xff\xff\xff" * 2 + b"K\x00tb"
+    )
+    state = b"(K\x01" + shape + dtype + b"\x89" + text(rows.tobytes()) + b"tb"
+    numbers = b"](" + b"".join(b"K" + bytes([label]) for label in labels) + b"e"
+    names = b"](" + text(b"leptodactylus_pentadactylus_s_000004.png") * len(rows) + b"e"
+    items = text(b"batch_label") + text(b"training batch 1 of 5") + text(b"labels") + numbers
+    return b"\x80\x02}(" + items + text(b"data") + array + state + text(b"filenames") + names + b"u."
+
+
+def test_batches_pickled_by_python_2_as_the_published_ones_are_read(tmp_path: Path):
+    folder(tmp_path)
+    place = tmp_path / "cifar-10-batches-py-target" / "cifar-10-batches-py"
+    rows = ROWS.astype(np.uint8)
+    for number in range(5):
+        part = slice(4 * number, 4 * number + 4)
+        (place / f"data_batch_{number + 1}").write_bytes(python_2_batch(rows[part], [row % 10 for row in range(20)][part]))
+    source = build(KerasCache(dataset="cifar10", path="."), tmp_path)
+    assert (source.in_memory == rows.reshape(20, 3, 32, 32).transpose(0, 2, 3, 1)).all()
+    assert source.labels.tolist() == [row % 10 for row in range(20)]

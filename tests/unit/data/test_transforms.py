@@ -30,6 +30,14 @@ def test_all_256_levels_survive_the_round_trip_and_the_ends_are_exact(target, co
     assert np.allclose(transform.inverse(seen), LEVELS, atol=1e-4)
 
 
+@pytest.mark.parametrize("target", [(-1.0, 1.0), (0.0, 1.0), (-0.5, 3.0), (-0.1, 0.7), None])
+@pytest.mark.parametrize("source", [BYTES, (0.0, 65535.0), (-3.3, 70000.1)])
+def test_numpy_computes_the_bits_that_the_graph_computes(source, target):
+    transform = RangeTransform(source, target)
+    for values in (LEVELS, np.linspace(*source, 70_001, dtype=np.float32)):
+        assert (transform.forward_array(values[:, None]) == in_dataset(transform, values[:, None])).all()
+
+
 def test_values_outside_are_clipped_before_the_cast():
     transform, values = RangeTransform(BYTES, (-1, 1)), np.array([-1.5, -1.001, 1.0, 1.2])
     assert transform.to_uint8(values).tolist() == [0, 0, 255, 255]

@@ -19,7 +19,7 @@ def test_projection_adds_the_inner_product_of_class_vector_and_features():
     net = registry.build(MlpDiscriminator(units=(5,), conditioning="projection"), CONTEXT)
     x = tf.constant([[1.0, 2.0], [3.0, -1.0]])
     features = net.extract(x, False).numpy()
-    expected = features @ net.head.kernel.numpy()[:, 0] + (net.classes.table.numpy()[[0, 2]] * features).sum(-1)
+    expected = features @ net.head.kernel.numpy()[:, 0] + (net.classes.table.kernel.numpy()[[0, 2]] * features).sum(-1)
     np.testing.assert_allclose(net(x, LABELS).logits, expected, rtol=1e-5)
 
 
@@ -28,8 +28,17 @@ def test_projection_of_a_map_sums_over_its_positions():
     x = tf.constant(np.random.default_rng(0).normal(size=(2, 8, 8, 1)), tf.float32)
     features = net.extract(x, False).numpy()
     head = features.reshape(2, -1) @ net.head.kernel.numpy()[:, 0]
-    expected = head + (net.classes.table.numpy()[[0, 2]] * features.sum((1, 2))).sum(-1)
+    expected = head + (net.classes.table.kernel.numpy()[[0, 2]] * features.sum((1, 2))).sum(-1)
     np.testing.assert_allclose(net(x, LABELS).logits, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_a_spectral_projection_divides_the_class_vectors_by_their_largest_singular_value():
+    net = registry.build(MlpDiscriminator(units=(5,), norm="spectral_norm", conditioning="projection"), CONTEXT)
+    table = net.classes.table.layer.kernel.numpy()
+    for _ in range(30):
+        net.classes(LABELS, training=True)
+    expected = table[[0, 2]] / np.linalg.svd(table, compute_uv=False)[0]
+    np.testing.assert_allclose(net.classes(LABELS), expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(("shape", "columns"), [((8, 8, 2), 3), ((2,), 4)])
@@ -41,7 +50,7 @@ def test_concat_puts_the_class_vector_beside_the_example(shape, columns):
 def test_embedding_appends_its_vector_to_the_latents():
     net = registry.build(MlpGenerator(units=(5,), conditioning="embedding", embedding_size=6), CONTEXT)
     assert net.hidden[0].linear.kernel.shape == (4 + 6, 5)
-    assert net.classes.table.shape == (3, 6)
+    assert net.classes.table.kernel.shape == (3, 6)
 
 
 def test_a_compiled_call_returns_the_named_output_without_class_logits():

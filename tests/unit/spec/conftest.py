@@ -27,6 +27,23 @@ BASES: dict[str, dict[str, Any]] = {
         "latent": {"size": 2},
         "training": {"steps": 2000},
     },
+    "codes": {
+        "name": "codes",
+        "task": "aae",
+        "data": {"source": {"name": "fashion_sample"}},
+        "encoder": {"name": "dcgan", "base_width": 8},
+        "decoder": {"name": "dcgan", "base_width": 8},
+        "discriminator": {"name": "mlp"},
+        "prior": {"name": "normal", "size": 8},
+        "training": {"steps": 2000},
+    },
+    "windows": {
+        "name": "windows",
+        "task": "history",
+        "data": {"source": {"name": "window_teacher"}, "order": "sequential"},
+        "model": {"name": "mlp", "units": [32]},
+        "training": {"steps": 2000},
+    },
 }
 
 

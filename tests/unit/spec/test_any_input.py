@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -173,8 +174,39 @@ def test_no_rule_ever_raises_whatever_the_facts(spec_of, base):
     @given(_CHANGES, _FACTS)
     def check(changes, facts):
         spec = spec_of(base, **changes)
-        for each in rule.RULES.values():
+        for each in (each for each in rule.RULES.values() if spec.task in each.tasks):
             for path, message in each.judge(spec, facts):
+                assert path
+                assert message
+
+    check()
+
+
+_HISTORY_CHANGES = st.fixed_dictionaries(
+    {},
+    optional={
+        "data__batch_size": st.integers(1, 10**6),
+        "data__epoch_end": st.sampled_from(["continue", "partial", "drop"]),
+        "data__order": st.sampled_from(["sequential", "shuffled"]),
+        "history__length": st.integers(1, 10**4),
+        "history__unit": st.sampled_from(["sample", "batch"]),
+        "history__start": st.sampled_from(["zeros", "warm_up"]),
+        "history__reset": st.sampled_from(["never", "epoch"]),
+        "training": st.fixed_dictionaries({}, optional={"steps": st.integers(1, 10**9), "epochs": st.integers(1, 10**6)}),
+        "objective__loss": st.sampled_from(registry.names("window_loss")),
+    },
+)
+_SIZES = st.tuples(st.none() | st.integers(1, 200), st.none() | st.integers(1, 10**6))
+
+
+def test_no_rule_of_task_history_ever_raises_whatever_the_facts(spec_of):
+    @_FEW
+    @given(_HISTORY_CHANGES, _FACTS, _SIZES)
+    def check(changes, facts, sizes):
+        spec = spec_of("windows", **changes)
+        known = replace(facts, target_size=sizes[0], longest_sequence=sizes[1])
+        for each in (each for each in rule.RULES.values() if spec.task in each.tasks):
+            for path, message in each.judge(spec, known):
                 assert path
                 assert message
 

@@ -13,6 +13,8 @@ from gantrain.spec.rules_data import smallest_buffer
 
 PLAIN = SourceFacts((28, 28, 1), 4000, None)
 UNLABELLED_POINTS = SourceFacts((2,), 10000, None, bounded=False)
+TARGETS = SourceFacts((32,), 1000, None, bounded=False, target_size=1, longest_sequence=1000)
+CLEAN = {"pictures": PLAIN, "codes": PLAIN, "points": UNLABELLED_POINTS, "windows": TARGETS}
 CASES = load_text((Path(__file__).resolve().parents[2] / "specs" / "rules.yaml").read_text(), "rules.yaml").tree
 
 
@@ -31,7 +33,8 @@ def _found(spec, facts):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['rule']} at {case['place']}")
 def test_a_rule_points_at_what_is_wrong_and_falls_silent_when_it_is_cured(spec_of, case):
     shape, *others = case["facts"]
-    facts = SourceFacts(tuple(shape), *others[:2], bounded=others[2], class_names=tuple(others[3]) if len(others) > 3 else ())
+    names, target_size, longest = [*others[3:], *[None] * 3][:3]
+    facts = SourceFacts(tuple(shape), *others[:2], (), others[2], tuple(names or ()), target_size, longest)
     change, cure = case["change"], case["cure"]
     assert _found(spec_of(case["base"], **change), facts).get(case["rule"]) == case["place"]
     if cure is not None:  # null: the cure is other data
@@ -46,9 +49,9 @@ def test_names_of_rules_and_of_parsing_are_apart():
     assert not set(RULES) & set(PARSE_RULES)
 
 
-@pytest.mark.parametrize("base", ["pictures", "points"])
+@pytest.mark.parametrize("base", CLEAN)
 def test_the_bases_of_these_tests_are_clean(spec_of, base):
-    assert _found(spec_of(base), PLAIN if base == "pictures" else UNLABELLED_POINTS) == {}
+    assert _found(spec_of(base), CLEAN[base]) == {}
 
 
 @pytest.mark.parametrize("base", ["pictures", "points"])
@@ -118,6 +121,7 @@ def test_a_new_rule_is_one_decorated_function(spec_of, monkeypatch):
         if spec.seed == 13:
             yield ("seed",), "unlucky"
 
-    monkeypatch.setitem(RULES, "unlucky-seed", Rule("unlucky-seed", "warning", never_seed_13))
+    monkeypatch.setitem(RULES, "unlucky-seed", Rule("unlucky-seed", "warning", never_seed_13, ("gan",)))
     assert _found(spec_of("pictures", seed=13), PLAIN) == {"unlucky-seed": "seed"}
     assert _found(spec_of("pictures", seed=14), PLAIN) == {}
+    assert _found(spec_of("windows", seed=13), TARGETS) == {}  # it does not hold for other tasks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gantrain.training.health import INTERVALS, UNIFORM_ADVICE, VANISHED_ADVICE, WON_ADVICE, Health
+from gantrain.training.health import GRACE_STEPS, INTERVALS, UNIFORM_ADVICE, VANISHED_ADVICE, WON_ADVICE, Health
 from tests.helpers import snapshot, tiny_experiment
 
 FINE = {"grad_norm/generator": 1.0, "health/real_right": 0.8, "health/fake_right": 1.0, "health/diversity": 0.9}
@@ -15,9 +15,9 @@ SIGNS = {
 }
 
 
-def told(lines, has_boundary=True):
+def told(lines, has_boundary=True, first=GRACE_STEPS + 50):
     health = Health(has_boundary)
-    return [health.judge({**FINE, **line}) for line in lines]
+    return [health.judge(first + 50 * index, {**FINE, **line}) for index, line in enumerate(lines)]
 
 
 @pytest.mark.parametrize("advice", SIGNS)
@@ -29,6 +29,19 @@ def test_a_sign_in_enough_lines_in_a_row_is_told_once(advice):
 @pytest.mark.parametrize("advice", SIGNS)
 def test_a_line_without_the_sign_begins_anew(advice):
     assert not any(told([{}, *([SIGNS[advice]] * (INTERVALS - 1) + [{}]) * 3]))
+
+
+@pytest.mark.parametrize("advice", SIGNS)
+def test_the_first_steps_show_no_sign_and_the_lines_after_them_are_counted_from_one(advice):
+    early = GRACE_STEPS // 50  # lines within the grace period
+    lines = told([{}, *[SIGNS[advice]] * (early + INTERVALS)], first=50)
+    assert lines == [[]] * (early + INTERVALS - 1) + [[advice]] + [[]]
+
+
+def test_the_gradient_is_compared_with_the_first_line_of_all():
+    small = {"grad_norm/generator": 1e-3 * FINE["grad_norm/generator"] * 0.9}
+    lines = told([{}, *[small] * (GRACE_STEPS // 50 + INTERVALS)], first=50)
+    assert [VANISHED_ADVICE] in lines
 
 
 def test_a_discriminator_may_always_win_where_only_differences_of_logits_count():
@@ -43,7 +56,7 @@ def test_numbers_at_the_limits_are_no_signs():
 def test_the_counters_are_state():
     health = Health(True)
     before = snapshot(health.variables)
-    health.judge({**FINE, **SIGNS[UNIFORM_ADVICE]})
+    health.judge(GRACE_STEPS + 1, {**FINE, **SIGNS[UNIFORM_ADVICE]})
     assert snapshot(health.variables) != before
 
 
@@ -72,9 +85,9 @@ def test_planted_collapse_is_flagged_and_a_healthy_run_is_not(plan):
         kernel = experiment.state["generator/hidden1/dense/kernel"]
         kernel.assign(0.0 * kernel)
     found = set()
-    for _ in range(INTERVALS + 3):
-        assert experiment.engine.run(40).fine
-        found |= set(experiment.health.judge(experiment.progress.means()))
+    for step in range(100, GRACE_STEPS + 100 * (INTERVALS + 3), 100):
+        assert experiment.engine.run(100).fine
+        found |= set(experiment.health.judge(step, experiment.progress.means()))
         experiment.progress.reset()
     expected = {"a generator that ignores its latents": UNIFORM_ADVICE, "healthy": None}.get(plan, WON_ADVICE)
     assert found == set() if expected is None else expected in found
