@@ -200,8 +200,9 @@ def watch_over(experiment: AnyExperiment, events: RunEvents, warn: Callable[[str
             progress=experiment.progress,
             state=experiment.state,
             budget=training.rollback_budget,
-            save=events.checkpoint,
+            save=events.saver.rewrite,
             restart=experiment.start_data,
             warn=warn,
+            settle=events.settle,
         )
     return Watchman(warn, experiment.health, experiment.stops_when_unhealthy, recover)

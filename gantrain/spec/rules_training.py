@@ -61,7 +61,8 @@ def minimax_vanishing(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
 def interval_exceeds_run(spec: AnySpec, facts: SourceFacts) -> Said:
     """Events that only come at the end."""
     steps = known_steps(spec, facts.length)
-    late = [key for key in INTERVALS if steps and (getattr(spec.output, key) or 0) > steps]
+    every = {key: getattr(spec.output, key) for key in INTERVALS}
+    late = [key for key, value in every.items() if steps and isinstance(value, int) and value > steps]
     if late:
         yield ("output", late[0]), f"longer than the run of {steps} steps: {', '.join(late)}; that happens once, at the end"
 

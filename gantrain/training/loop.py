@@ -13,7 +13,7 @@ from gantrain.interfaces import Source
 from gantrain.training.engine import Engine
 from gantrain.training.health import Health
 from gantrain.training.progress import Progress
-from gantrain.training.schedule import CallLength, Intervals
+from gantrain.training.schedule import CallLength, Intervals, Stopwatch
 from gantrain.training.signals import StopRequest
 
 
@@ -95,7 +95,7 @@ class Loop:
     def run(self, stop: StopRequest) -> None:
         """Raises DivergedError for a run that is not finite or not healthy, InterruptedRun after a signal (with a checkpoint)."""
         length = CallLength(self.steps_per_call)
-        speed = Speed()
+        speed, watch = Speed(), Stopwatch(self.intervals.checkpoint_sec)
         step = int(self.progress.step.numpy())
         first, checked = True, False
         while step < self.intervals.total:
@@ -107,6 +107,8 @@ class Loop:
                 checked = True
                 self.watchman.after_first()
             speed = self._due(step, speed)
+            if watch.rang():
+                self.events.checkpoint(step)
             if stop.signal_number is not None and step < self.intervals.total:
                 if not self.intervals.due(step, self.intervals.checkpoint):  # else it was written a moment ago
                     self.events.checkpoint(step)
@@ -150,7 +152,7 @@ class Loop:
             self.events.sample(step)
         if plan.due(step, plan.evaluate):
             self.events.evaluate(step)
-        if plan.due(step, plan.checkpoint):
+        if plan.due(step, plan.checkpoint) or step == plan.total:
             self.events.checkpoint(step)
         return Speed() if logged else speed
 
