@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from gantrain import drift, kept_plugins, runs
 from gantrain.data.order import epoch_of
 from gantrain.data.progress import Watch, watched
 from gantrain.data.report import report_of
-from gantrain.experiment import build_any, open_source, watch_over
+from gantrain.deepcheck.first_step import FirstStep
+from gantrain.experiment import Experiment, build_any, open_source, watch_over
 from gantrain.pictures import Pictures, spread
 from gantrain.registry import row_of
 from gantrain.rundir.directory import RunDirectory, unfinished_runs
@@ -136,6 +138,9 @@ class Fitting:
 
     def _trainer(self, events: RunEvents, intervals: Intervals, reporter: Reporter) -> Loop:
         experiment = self._experiment
+        watchman = watch_over(experiment, events, self._warn)
+        if int(experiment.progress.step.numpy()) == 0 and isinstance(experiment, Experiment):
+            watchman = replace(watchman, after_first=FirstStep(experiment).check)
         return Loop(
             experiment.engine,
             experiment.progress,
@@ -145,7 +150,7 @@ class Fitting:
             experiment.images_per_step,
             self.spec.training.steps_per_call,
             self._source,
-            watch_over(experiment, events, self._warn),
+            watchman,
         )
 
     def _events(self, run: RunDirectory) -> RunEvents:

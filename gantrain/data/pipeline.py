@@ -19,6 +19,7 @@ from gantrain.interfaces import Source, Tensor
 from gantrain.spec.model import Data
 
 LOADING_THREADS = max(2, min(8, os.cpu_count() or 1))  # batches read at the same time from a source that is not in memory
+DECODING_THREADS = os.cpu_count() or 1  # fixed: beside other work on the machine, tf.data's tuning ends up far below
 PREFETCHED_BATCHES = 2
 
 _failures: dict[str, GantrainError] = {}  # TensorFlow passes only text through a dataset: marker in the text -> the error
@@ -80,7 +81,7 @@ def _decoded_in_the_graph(
     """
     read = traced.element_reader()
     singles = indices.unbatch().map(
-        lambda element: {**element, "decoded": read(element["index"])}, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True
+        lambda element: {**element, "decoded": read(element["index"])}, num_parallel_calls=DECODING_THREADS, deterministic=True
     )
 
     def framed(pixels: np.ndarray) -> np.ndarray:

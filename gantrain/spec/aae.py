@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from gantrain.aae_interfaces import EncoderSettings
 from gantrain.interfaces import (
@@ -17,7 +17,8 @@ from gantrain.interfaces import (
     Settings,
 )
 from gantrain.spec.component import Component, NumberOrComponent, SizedComponent, named
-from gantrain.spec.model import NAME, NAME_WORDS, Data, Objective, Output, Positive
+from gantrain.spec.model import NAME, NAME_WORDS, Data, Objective, Output
+from gantrain.spec.whole_batches import WholeBatchTraining
 
 
 class AaeObjective(Objective):
@@ -39,27 +40,10 @@ class AaeOptimizers(Settings):
     regularisation: Annotated[OptimizerSettings, Component("optimizer")] = named("adam")  # of the encoder, in the game
 
 
-class AaeTraining(Settings):
+class AaeTraining(WholeBatchTraining):
     """How long, and with which arithmetic."""
 
-    steps: Positive | None = None  # or epochs, never both
-    epochs: Positive | None = None
-    accumulate: Positive = 1  # micro-batches are for task gan: 1 only
-    precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
-    jit: bool = False  # compile the step with XLA
-    steps_per_call: Positive | Literal["auto"] = "auto"  # auto: one call lasts about half a second
-    deterministic: bool | Literal["auto"] = "auto"  # auto: op determinism on a GPU, nothing to do on a CPU
-    clip_norm: Annotated[float, Field(gt=0)] | None = None  # limit of the global norm of each update's reduced gradient
-    on_nonfinite: Literal["abort", "skip", "rollback"] = "abort"  # what an update that is NaN or infinite leads to
-    skip_budget: Annotated[int, Field(ge=0)] = 100  # steps that on_nonfinite: skip may leave out in a run
-    rollback_budget: Annotated[int, Field(ge=0)] = 3  # times that on_nonfinite: rollback may go back in a run
-
-    @field_validator("accumulate")
-    @classmethod
-    def _whole_batches(cls, value: int) -> int:
-        if value > 1:
-            raise ValueError("task aae takes whole batches; write 1, and a smaller data.batch_size where memory is short")
-        return value
+    why_whole = "task aae takes whole batches; write 1, and a smaller data.batch_size where memory is short"
 
 
 class AaeSpec(Settings):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from gantrain.history_interfaces import ModelSettings, WindowContext, WindowLossSettings
 from gantrain.interfaces import OptimizerSettings, Range, Settings
 from gantrain.spec.component import Component, named
-from gantrain.spec.model import NAME, NAME_WORDS, Data, Output, Positive
+from gantrain.spec.model import NAME, NAME_WORDS, Data, Output
+from gantrain.spec.whole_batches import WholeBatchTraining
 
 
 class HistoryData(Data):
@@ -61,27 +62,10 @@ class HistoryOptimizers(Settings):
     model: Annotated[OptimizerSettings, Component("optimizer")] = ADAM
 
 
-class HistoryTraining(Settings):
+class HistoryTraining(WholeBatchTraining):
     """How long, and with which arithmetic."""
 
-    steps: Positive | None = None  # or epochs, never both
-    epochs: Positive | None = None
-    accumulate: Positive = 1  # micro-batches would tear windows apart: 1 only
-    precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
-    jit: bool = False  # compile the step with XLA
-    steps_per_call: Positive | Literal["auto"] = "auto"  # auto: one call lasts about half a second
-    deterministic: bool | Literal["auto"] = "auto"  # auto: op determinism on a GPU, nothing to do on a CPU
-    clip_norm: Annotated[float, Field(gt=0)] | None = None  # limit of the gradient's global norm
-    on_nonfinite: Literal["abort", "skip", "rollback"] = "abort"  # what an update that is NaN or infinite leads to
-    skip_budget: Annotated[int, Field(ge=0)] = 100  # updates that on_nonfinite: skip may leave out in a run
-    rollback_budget: Annotated[int, Field(ge=0)] = 3  # times that on_nonfinite: rollback may go back in a run
-
-    @field_validator("accumulate")
-    @classmethod
-    def _whole_batches(cls, value: int) -> int:
-        if value > 1:
-            raise ValueError("task history takes whole batches, for micro-batches would tear its windows apart; write 1")
-        return value
+    why_whole = "task history takes whole batches, for micro-batches would tear its windows apart; write 1"
 
 
 class HistorySpec(Settings):

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from gantrain import registry
+from gantrain.errors import UsageError
 from gantrain.interfaces import ScheduleSettings, Source, Tensor
 from gantrain.manifest import DataFacts
 from gantrain.objectives.penalties import WeightedPenalty, build_penalties, build_regulariser, penalty_state, sum_penalties
@@ -22,7 +23,7 @@ from gantrain.training.facts import Watch, names
 from gantrain.training.fakes import FakeMaker
 from gantrain.training.gan import GanStep
 from gantrain.training.health import Health
-from gantrain.training.judging import Judge, Objective
+from gantrain.training.judging import Judge, Objective, replicas
 from gantrain.training.loss_scale import LossScale
 from gantrain.training.nets import Net
 from gantrain.training.progress import Progress
@@ -49,6 +50,7 @@ class Parts:
 
 def make_parts(spec: Spec, data: DataFacts, nets: tuple[Net, Net]) -> Parts:
     """Optimizers, penalties, history and health of a spec. Raises UsageError."""
+    require_jit_possible(spec.training.jit)
     boundary, data_range = spec.objective.loss.boundary(), data.network_range
     watch = None if spec.training.health == "off" else Watch(boundary, data_range)
     health = None if spec.training.health == "off" else Health(boundary is not None)
@@ -57,7 +59,24 @@ def make_parts(spec: Spec, data: DataFacts, nets: tuple[Net, Net]) -> Parts:
     if spec.replay is not None:
         replay = ReplayBuffer(spec.replay, data.shape, with_labels=labels_used(spec))
     updates = (_update(spec, nets[0], progress), _update(spec, nets[1], progress))
-    return Parts(updates, progress, build_penalties(spec.objective.penalties), replay, watch, health)
+    penalties = build_penalties(spec.objective.penalties)
+    require_one_replica([*(["replay"] if replay else []), *(penalty.name for penalty in penalties if penalty.variables)])
+    return Parts(updates, progress, penalties, replay, watch, health)
+
+
+def require_one_replica(stateful: list[str]) -> None:
+    """Raises UsageError for components whose states replicas would each move by their own share of the batch."""
+    if stateful and replicas() > 1:
+        raise UsageError(
+            f"{', '.join(stateful)}: its state depends on the whole batch, which {replicas()} replicas share out; "
+            "train on one device, or leave it out"
+        )
+
+
+def require_jit_possible(jit: bool) -> None:
+    """Raises UsageError where the step sums over replicas: XLA compiles no such exchange on every device."""
+    if jit and replicas() > 1:
+        raise UsageError(f"training.jit: a step on {replicas()} replicas cannot be compiled as a whole; write jit: false")
 
 
 def _update(spec: Spec, net: Net, progress: Progress) -> Update:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import tensorflow as tf
 
+from gantrain.errors import UsageError
 from gantrain.interfaces import Tensor
 from gantrain.training.fakes import Batch
 from gantrain.training.gan import StepResult
 from gantrain.training.progress import Progress
+
+# Of TensorFlow's message: the device, and the first operation that is not there.
+_UNSUPPORTED = re.compile(r"unsupported operations when trying to compile .* on XLA_(\w+)_JIT: (\w+)")
 
 
 class Step(Protocol):
@@ -74,17 +79,31 @@ class Engine:
 
     def start(self, iterator: Iterator[dict[str, Tensor]]) -> None:
         """Take batches from `iterator` from now on; it stands at the batch of the current step. Traces the step anew."""
-        self._call = tf.function(self._step.__call__, jit_compile=True, autograph=False) if self._jit else self._step
+        self._choose_call()
         self._compiled = tf.function(self._many_steps(iterator), autograph=False)
 
     def run(self, steps: int) -> CallResult:
         """Run `steps` steps, or stop after the first whose update is not finite (it is not applied).
 
-        With `skipping`, stop only after one more than it allows.
+        With `skipping`, stop only after one more than it allows. Raises UsageError for what XLA cannot compile.
         """
         assert self._compiled is not None, "start() comes first"
-        fine, wait = self._compiled(tf.constant(steps, tf.int32))
+        try:
+            fine, wait = self._compiled(tf.constant(steps, tf.int32))
+        except tf.errors.InvalidArgumentError as error:
+            refusal = _without_kernel(error)
+            if refusal is None:
+                raise
+            raise refusal from error
         return CallResult(bool(fine), float(wait))
+
+    def once(self) -> Callable[[list[dict[str, Tensor]]], Tensor]:
+        """One whole step on batches that are given, compiled by itself; whether it was applied. For checks and measurements."""
+        self._choose_call()
+        return tf.function(self._one_step, autograph=False)
+
+    def _choose_call(self) -> None:
+        self._call = tf.function(self._step.__call__, jit_compile=True, autograph=False) if self._jit else self._step
 
     def _many_steps(self, iterator: Iterator[dict[str, Tensor]]) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
         def body(done: Tensor, fine: Tensor, wait: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -121,3 +140,13 @@ class Engine:
         for variable, value in zip(self._skipping.side_states if self._skipping else (), before, strict=True):
             variable.assign(value)
         return tf.constant(0)
+
+
+def _without_kernel(error: tf.errors.InvalidArgumentError) -> UsageError | None:
+    """What to say if XLA has no kernel for an operation; None for any other error."""
+    found = _UNSUPPORTED.search(error.message)
+    if found is None:
+        return None
+    return UsageError(
+        f"training.jit: XLA has no {found[1]} kernel for {found[2]}, which the nets or the objective use; write jit: false"
+    )

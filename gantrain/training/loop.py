@@ -75,6 +75,7 @@ class Watchman:
     health: Health | None = None
     stops: bool = False
     recover: Callable[[DivergedError], None] | None = None
+    after_first: Callable[[], None] = lambda: None  # asked once, after the first call, which is one step where it can be
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,15 @@ class Loop:
         length = CallLength(self.steps_per_call)
         speed, watch = Speed(), Stopwatch(self.intervals.checkpoint_sec)
         step = int(self.progress.step.numpy())
-        first = True
+        first, checked = True, False
         while step < self.intervals.total:
             before, step = step, self._call(length.steps(self.intervals.next_event(step) - step), length, speed, first)
             first = step <= before  # a run that went back is traced anew, and its events of that step were there
             if first:
                 continue
+            if not checked:
+                checked = True
+                self.watchman.after_first()
             speed = self._due(step, speed)
             if watch.rang():
                 self.events.checkpoint(step)

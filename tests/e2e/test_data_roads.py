@@ -94,3 +94,22 @@ def test_samples_of_a_table_come_back_with_its_columns_and_types(tmp_path, capsy
     done = here(capsys, "sample", tmp_path / "run", "--out", tmp_path / "x.png")
     assert done.code == 2
     assert "use --as csv" in done.err
+
+
+@pytest.mark.slow
+def test_samples_of_16_bit_pictures_come_back_in_their_own_units(tmp_path, capsys):
+    (tmp_path / "pictures").mkdir()
+    for number in range(8):
+        values = np.random.default_rng(number).integers(20_000, 40_000, (8, 8), np.uint16)
+        Image.fromarray(values).save(tmp_path / "pictures" / f"é{number}.png")
+    source = {"name": "image_folder", "path": "pictures", "height": 8, "width": 8, "channels": 1}
+    config = write_config(tmp_path / "c.yaml", {**SHORT, "data.source": source, "data.batch_size": 4})
+    done = here(capsys, "fit", config, "--run-dir", tmp_path / "run", "--device", "cpu")
+    assert done.code == 0, done.err
+    assert "all values kept in 0..65535" in done.out
+    assert here(capsys, "sample", tmp_path / "run", "--as", "npz", "--out", tmp_path / "a.npz").code == 0
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as archive:
+        samples = archive["samples"]
+    assert samples.dtype == np.float32
+    assert 0 <= samples.min() < samples.max() <= 65535
+    assert samples.max() > 255

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scripts import judge_fashion
-from tests.e2e.test_recipes import CONFIGS, gantrain
+from tests.e2e.test_recipes import CONFIGS, gantrain, healthy  # noqa: F401  a fixture for all tests here
 
 pytestmark = pytest.mark.slow
 

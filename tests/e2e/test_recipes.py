@@ -10,6 +10,7 @@ import pytest
 from gantrain.cli.main import main
 from gantrain.data.catalog import GaussianMixture
 from gantrain.data.gaussian_mixture import modes
+from gantrain.training.health import UNIFORM_ADVICE, VANISHED_ADVICE, WON_ADVICE
 from scripts import judge_fashion
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -22,6 +23,14 @@ def gantrain(*arguments: str | Path) -> None:
     with pytest.raises(SystemExit) as end:
         main([str(argument) for argument in arguments])
     assert end.value.code == 0
+
+
+@pytest.fixture(autouse=True)
+def healthy(capsys):
+    """No recipe is told that it goes wrong."""
+    yield
+    told = capsys.readouterr().err
+    assert not [advice for advice in (UNIFORM_ADVICE, VANISHED_ADVICE, WON_ADVICE) if advice in told]
 
 
 def draw(run: Path, count: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from gantrain import registry
 from gantrain.cli.main import COMMANDS, main
 from gantrain.spec.loading import load_text
 from gantrain.spec.schema import json_schema
+from gantrain.spec.tasks import SPECS
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = ROOT / "tests" / "specs" / "good" / "smallest.yaml"
@@ -124,15 +125,20 @@ def test_list_shows_every_component_with_its_summary(run):
 
 
 def test_an_unknown_kind_suggests_one(run):
-    assert run("list", "losses")[::2] == (2, "error: there is no kind losses; did you mean loss?\n")
+    assert run("list", "losses")[::2] == (2, "error: there is no kind or component losses; did you mean loss?\n")
 
 
 def test_the_schema_knows_every_component_and_setting(run):
     code, out, _ = run("schema")
     schema = json.loads(out)
     assert (code, schema) == (0, json_schema())
-    for task, kind, part in (("history", "model", schema["then"]), ("gan", "generator", schema["else"])):
-        assert part["properties"]["task"] == {"const": task}
+    parts = [schema]
+    while "if" in parts[-1]:  # then: the schema of one task, else: that of the others
+        parts[-1:] = [parts[-1]["then"], parts[-1]["else"]]
+    by_task = {part["properties"]["task"]["const"]: part for part in parts}
+    assert by_task.keys() == SPECS.keys()
+    for task, kind in (("history", "model"), ("aae", "encoder"), ("gan", "generator")):
+        part = by_task[task]
         assert "name" not in part["required"]
         names = {form["properties"]["name"]["const"] for form in part["properties"][kind]["anyOf"] if "properties" in form}
         assert names == set(registry.names(kind))
@@ -165,3 +171,19 @@ def test_a_wrong_command_line_ends_with_2_and_shows_the_usage(run, arguments):
     code, _, err = run(*arguments)
     assert code == 2
     assert "Usage: gantrain" in err
+
+
+def test_list_of_a_name_shows_each_setting_with_its_default(run):
+    code, out, _ = run("list", "dcgan")
+    assert code == 0
+    assert "  base_width: default 64; a whole number of at least 1" in out.splitlines()
+    assert sum(line.startswith(("generator dcgan:", "discriminator dcgan:")) for line in out.splitlines()) == 2
+    assert "  path: needed; text" in run("list", "image_folder")[1].splitlines()
+
+
+def test_an_error_comes_before_warnings_and_notes(run, tmp_path):
+    config = tmp_path / "spec.yaml"
+    config.write_text(GOOD.read_text())
+    changes = ("--set", "latent.size=1", "--set", "output.log_every=0")
+    lines = run("validate-config", config, *changes)[2].splitlines()
+    assert [line.split(" [")[0].rpartition(" ")[2] for line in lines][:2] == ["error", "warning"]

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from gantrain import experiment
+from gantrain.errors import UsageError
 from tests.helpers import BATCH_NORM, DROPOUT, changed, snapshot, tiny_experiment
 
 
@@ -52,6 +53,19 @@ def test_jit_gives_the_same_numbers_from_the_same_latents(monkeypatch):
     plain, compiled = (state_after({**changes, "training.jit": jit}, [6]).state for jit in (False, True))
     for key, variable in plain.items():
         np.testing.assert_allclose(compiled[key].numpy(), variable.numpy(), rtol=1e-4, atol=1e-6, err_msg=key)
+
+
+class LatentsFromPython(FewLatents):
+    def latents(self, stream, step, count):
+        drawn = tf.numpy_function(lambda number: self.table[number], [step], tf.float32)
+        return tf.ensure_shape(drawn, self.table.shape[1:])
+
+
+def test_an_operation_that_xla_does_not_know_is_refused_by_name(monkeypatch):
+    monkeypatch.setattr(experiment, "Draws", lambda *settings: LatentsFromPython())
+    state_after({}, [1])
+    with pytest.raises(UsageError, match=r"^training.jit: XLA has no CPU kernel for PyFunc, .*; write jit: false$"):
+        state_after({"training.jit": True}, [1])
 
 
 def test_the_first_step_that_is_not_finite_is_named_and_stops_the_call_and_nothing_more_is_applied():

@@ -60,7 +60,7 @@ RECIPES = {
     },
     "float16": {**BATCH_NORM, "training.precision": "mixed_float16"},
 }
-BEFORE, AFTER = 3, 4
+BEFORE, AFTER = 3, 20
 
 
 SLOW = ("conditional_resnet", "wgan_gp_ttur", "auxiliary_dcgan_with_everything", "float16")  # to trace
