@@ -80,7 +80,8 @@ class Proofs:
 
     def cut_back(self, step: int) -> CutBack:
         """Cut metrics.jsonl back to `step`, and forget before what was proven of it after that step. Raises RunError."""
-        self._append([Proof(file=METRICS, bytes=0, sha256="", cut=step)])
+        if any(proof.step is not None and proof.step > step for proof in self._readable()):
+            self._append([Proof(file=METRICS, bytes=0, sha256="", cut=step)])
         self._hashes.clear()
         return MetricsLog(self._run / METRICS).cut_back(step)
 
@@ -111,12 +112,18 @@ class Proofs:
         return [proof for proof in parsed if proof], sum(proof is None for proof in parsed)
 
     def start_anew(self) -> None:
-        """Write the file again with what still counts: superseded lines and damaged ones go. Raises RunError."""
+        """Write the file again with what still counts, if it is damaged or superseded lines are most of it. Raises RunError."""
+        known = self._readable()
+        counting = [proof for accepted in _by_file(known).values() for proof in accepted]
+        if self.path not in self.judge() and len(known) <= 2 * len(counting):
+            return  # a finished run that is only looked at keeps its bytes
+        write_atomically(self.path, "".join(proof.line() + "\n" for proof in counting))
+
+    def _readable(self) -> list[Proof]:
         try:
-            proofs = [proof for accepted in _by_file(self.read()[0]).values() for proof in accepted]
+            return self.read()[0]
         except RunError:
-            proofs = []
-        write_atomically(self.path, "".join(proof.line() + "\n" for proof in proofs))
+            return []
 
     def _grown(self, name: str, step: int) -> Proof:
         path = self._run / name

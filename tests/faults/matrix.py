@@ -146,22 +146,31 @@ def try_moment(reference: Reference, moment: Moment) -> str | None:
     code, said = start(0, reference.config, run).finish()
     if code != 0 or "Traceback" in said:
         return f"the same command ended with {code}: {said[-2000:]}"
-    return difference(reference.run, run)
+    return difference(reference.run, run, extra=bool({signal.SIGTERM, signal.SIGINT} & set(moment.signals)))
 
 
-def difference(run: Path, other: Path) -> str | None:
-    """The first thing in which two finished runs differ, timings aside."""
+def difference(run: Path, other: Path, *, extra: bool = False) -> str | None:
+    """The first thing in which two finished runs differ, timings aside.
+
+    `extra`: the other one was stopped gently, and the checkpoint of that moment may be among the newest in place of an older one.
+    """
     if _metrics(run) != _metrics(other):
         return "the metrics differ"
-    files = sorted(
-        path.relative_to(run) for part in ("checkpoints", "samples") for path in (run / part).rglob("*") if path.is_file()
-    )
-    if files != sorted(
-        path.relative_to(other) for part in ("checkpoints", "samples") for path in (other / part).rglob("*") if path.is_file()
-    ):
-        return "the names of checkpoints and pictures differ"
-    states = [file for file in files if file.name != "spec.resolved.yaml" and file.name != "manifest.json"]
-    return next((f"{file} differs" for file in states if (run / file).read_bytes() != (other / file).read_bytes()), None)
+    if _files(run, "samples") != _files(other, "samples"):
+        return "the names of pictures differ"
+    states, others = _files(run, "checkpoints"), _files(other, "checkpoints")
+    if states != others and not extra:
+        return f"the names of checkpoints differ: {sorted(states ^ others)}"
+    if max(states) not in others:
+        return "the last checkpoint is missing"
+    same = (states & others) | _files(run, "samples")
+    return next((f"{file} differs" for file in sorted(same) if (run / file).read_bytes() != (other / file).read_bytes()), None)
+
+
+def _files(run: Path, part: str) -> set[Path]:
+    """Pictures, or tensors of checkpoints."""
+    found = {path.relative_to(run) for path in (run / part).rglob("*") if path.is_file()}
+    return {path for path in found if path.name not in ("spec.resolved.yaml", "manifest.json")}
 
 
 def _metrics(run: Path) -> list[dict[str, object]]:

@@ -64,7 +64,7 @@ def test_metrics_that_are_cut_back_and_written_again_are_not_judged_by_what_they
 
 def test_starting_anew_keeps_what_counts_and_only_that(tmp_path):
     proofs = grown(tmp_path, 1, 2)
-    for number in range(5):
+    for number in range(9):
         proofs.note({"spec.yaml": f"name: {number}\n"})
         write_atomically(tmp_path / "spec.yaml", f"name: {number}\n")
     proofs.start_anew()
