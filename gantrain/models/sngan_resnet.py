@@ -17,8 +17,8 @@ from gantrain.models import catalog
 from gantrain.models.blocks import Finish, apply, make_norm
 from gantrain.models.layers import weights
 from gantrain.models.maps import enlarge, shrink
-from gantrain.models.resampling import convolve_and_shrink, enlarge_and_convolve
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
+from gantrain.models.resampling import convolve_and_shrink, enlarge_and_convolve
 from gantrain.models.sizes import count_stages, refuse, seed_size
 from gantrain.models.spectral import spectral
 
