@@ -84,6 +84,8 @@ def _opened(tree: Any, container: Any, key: str | int, path: SpecPath) -> dict[s
     name = inner if inner is not None else slot.default
     if slot.kind is not None and isinstance(name, str):
         return {"name": name}
+    if slot.kind is not None and as_mapping(name) is not None:  # a default with settings of its own
+        return dict(name)
     if inner is not None:
         raise _CannotSet(f"{dotted(path)} is {shown(inner)}, which has no keys inside")
     return {}

@@ -45,6 +45,12 @@ def test_settings_of_a_component_that_is_not_written_go_to_its_default():
     assert type(_spec("latent.distribution.name=uniform").latent.distribution).__name__ == "Uniform"
 
 
+def test_a_setting_of_a_default_with_settings_of_its_own_leaves_the_others():
+    file = FILE.with_name("adversarial_autoencoder.yaml")
+    adam = load_spec(file, ["optimizers.reconstruction.learning_rate=5e-4"]).spec.optimizers.reconstruction
+    assert (adam.learning_rate, adam.beta_1) == (5e-4, 0.9)
+
+
 def test_a_whole_component_can_be_replaced():
     assert type(_spec("generator={name: dcgan, base_width: 8}").generator).__name__ == "DcganGenerator"
 
