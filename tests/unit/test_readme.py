@@ -70,6 +70,19 @@ def test_the_plugin_of_the_readme_registers_its_loss(tmp_path, monkeypatch):
         registry.forget(loaded[0].module)
 
 
+def test_the_loop_with_capture_runs_as_it_stands():
+    import keras
+
+    example = next(block for block in blocks("python") if "gantrain.capture" in block)
+    judge = keras.Sequential([keras.layers.Dense(1)])
+    judge.trainable = False
+    gan = keras.Sequential([keras.Input((2,)), keras.Sequential([keras.layers.Dense(3)]), judge])
+    gan.compile("sgd", "mse")
+    names = {"gan": gan, "steps": 2, "latents": np.ones([4, 2], "float32"), "ones": np.ones([4, 1], "float32")}
+    exec(example, names)
+    assert names["fake"].shape == (4, 3)
+
+
 def test_the_table_of_rules_is_that_of_the_code():
     assert tuple(rule_table.PARSE_WORDS) == PARSE_RULES
     assert rule_table.markdown() in README
