@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gantrain import checkpoint
+from gantrain import checkpoint, stored
 from gantrain.data.transforms import RangeTransform
 from gantrain.errors import RunError, UsageError
 from gantrain.experiment import build_net, build_sampler
@@ -53,7 +53,7 @@ class Drawing:
         self._path = path
         self._spec = spec
         self._wish = wish
-        self._manifest: Manifest = checkpoint.verify(path)
+        self._manifest: Manifest = stored.verify(path)
         data = self._manifest.data
         self._pictures = Pictures(RangeTransform(data.source_range, data.network_range), data.shape)
 
@@ -206,11 +206,41 @@ def find_checkpoint(path: Path, warn: Callable[[str], None]) -> Path:
         raise RunError(f"there is no run directory or checkpoint {path}; check the path")
     is_run = (path / "checkpoints").is_dir()
     if not is_run and (path.name.startswith("step-") or (path / MANIFEST).exists()):
-        checkpoint.verify(path)  # before anything is read from it
+        stored.verify(path)  # before anything is read from it
         return path
-    found = checkpoint.latest_good(path / "checkpoints", warn)
+    found = _newest(path / "checkpoints", warn)
     if found is None:
         raise RunError(
             f"{path} has no checkpoint; give a run directory that `gantrain fit` made, or one of its checkpoints/step-*"
         )
     return found[0]
+
+
+def _newest(folder: Path, warn: Callable[[str], None]) -> tuple[Path, Manifest] | None:
+    """As `latest_good`, beside a `fit` that goes on deleting old checkpoints: what changed meanwhile is looked at again."""
+    while True:
+        before, warnings = stored.all_checkpoints(folder), list[str]()
+        try:
+            found = stored.latest_good(folder, warnings.append)
+        except RunError:
+            if stored.all_checkpoints(folder) != before:
+                continue
+            for warning in warnings:
+                warn(warning)
+            raise
+        for warning in warnings:
+            warn(warning)
+        return found
+
+
+def draw_from(path: Path, warn: Callable[[str], None], draw: Callable[[Path], list[Path]]) -> list[Path]:
+    """Call `draw` with the checkpoint that `path` means, and again if a running `fit` replaced it meanwhile. Raises RunError."""
+    chosen = find_checkpoint(path, warn)
+    while True:
+        try:
+            return draw(chosen)
+        except (RunError, UsageError):
+            newer = find_checkpoint(path, warn)
+            if newer == chosen:
+                raise
+            chosen = newer

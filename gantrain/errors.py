@@ -18,6 +18,16 @@ class UsageError(GantrainError):
     exit_code = 2
 
 
+class WiringError(UsageError):
+    """Nets or components that cannot be trained as wired. `rule` is the name of what found it, `role` the place in the spec."""
+
+    def __init__(self, rule: str, role: str, message: str) -> None:
+        super().__init__(f"{rule}: {message}")
+        self.rule = rule
+        self.role = role
+        self.message = message
+
+
 class DivergedError(GantrainError):
     """Training became non-finite, or a health rule said stop."""
 

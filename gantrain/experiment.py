@@ -33,6 +33,7 @@ from gantrain.training.assembly import labels_used, make_engine, make_parts, mak
 from gantrain.training.draws import Draws
 from gantrain.training.engine import Engine
 from gantrain.training.events import RunEvents
+from gantrain.training.gan import GanStep
 from gantrain.training.health import Health
 from gantrain.training.loop import Watchman
 from gantrain.training.nets import Net, own_parameters
@@ -55,6 +56,7 @@ class Experiment:
     progress: Progress
     health: Health | None
     draws: Draws
+    step: GanStep
     engine: Engine
     sampler: Sampler
     state: dict[str, tf.Variable]
@@ -157,6 +159,7 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
         progress=parts.progress,
         health=parts.health,
         draws=draws,
+        step=step,
         engine=engine,
         sampler=build_sampler(spec, (average or nets[0]).model, data_facts),
         state=state_of([*nets, *([average] if average else [])], parts),
@@ -197,8 +200,9 @@ def watch_over(experiment: AnyExperiment, events: RunEvents, warn: Callable[[str
             progress=experiment.progress,
             state=experiment.state,
             budget=training.rollback_budget,
-            save=events.checkpoint,
+            save=events.saver.rewrite,
             restart=experiment.start_data,
             warn=warn,
+            settle=events.settle,
         )
     return Watchman(warn, experiment.health, experiment.stops_when_unhealthy, recover)

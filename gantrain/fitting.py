@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
-from gantrain import kept_plugins, runs
+from gantrain import drift, kept_plugins, runs
 from gantrain.data.order import epoch_of
 from gantrain.data.progress import Watch, watched
 from gantrain.data.report import report_of
-from gantrain.experiment import build_any, open_source, watch_over
+from gantrain.deepcheck.first_step import FirstStep
+from gantrain.experiment import Experiment, build_any, open_source, watch_over
 from gantrain.pictures import Pictures, spread
 from gantrain.registry import row_of
 from gantrain.rundir.directory import RunDirectory, unfinished_runs
 from gantrain.rundir.grid import write_png
 from gantrain.rundir.lock import locked
-from gantrain.rundir.metrics import LogFile
+from gantrain.rundir.metrics import LogFile, MetricsLog
+from gantrain.spec.model import Minutes
 from gantrain.spec.parse import LoadedSpec, require
 from gantrain.spec.trees import dump_yaml, resolved_tree
 from gantrain.startup import make_deterministic
-from gantrain.training.events import RunEvents
+from gantrain.stored import all_checkpoints
+from gantrain.training.best import Best
+from gantrain.training.events import RunEvents, settled
 from gantrain.training.loop import Loop, Reporter
 from gantrain.training.schedule import Intervals
 from gantrain.training.signals import stop_on_signals
@@ -67,7 +72,7 @@ class Fitting:
     def mention_unfinished(self) -> None:
         """Say how to go on with an unfinished run of this spec, if there is one."""
         parent = Path(self.spec.output.dir)
-        for unfinished in unfinished_runs(parent, self.spec.name, runs.spec_hash(self._tree()))[:1]:
+        for unfinished in unfinished_runs(parent, self.spec.name, drift.spec_hash(self._tree()))[:1]:
             self._tell(f"an unfinished run of this spec is there; to go on with it: gantrain fit --resume {unfinished}")
 
     def _plan(self) -> list[str]:
@@ -91,10 +96,13 @@ class Fitting:
         run = RunDirectory.open_or_create(path) if path else RunDirectory.create_numbered(parent, self.spec.name)
         with locked(run.path):
             run.tidy()
-            runs.check_drift(run, self._tree())
-            runs.check_data(run, self._experiment.data_facts)
-            record = runs.load_record(run, self._experiment, self._tree(), self._device)
-            resumed = runs.resume(run, self._experiment, self._warn)
+            known = runs.look_over(run, self._warn)
+            runs.check_spec(run, self._tree())
+            drift.check_data(known, self._experiment.data_facts, run.path)
+            resumed = runs.resume(run, self._experiment, self._tree(), self._warn)
+            record = runs.new_record(self._experiment, self._tree(), self._device, known)
+            for warning in drift.changes_of_versions(known, runs.versions(), self._device):
+                self._warn(f"warning: {warning}")
             if resumed == self._experiment.total_steps:
                 runs.mark_finished(run, record)
                 self._tell(f"{run.path} has all its {resumed:,} steps; raise training.steps to go on")
@@ -109,12 +117,12 @@ class Fitting:
         for line in [*self._plan(), f"{'resumed at step ' + str(resumed) if resumed else 'started'}"]:
             log.line(line)
         events, intervals = self._events(run), self._intervals()
-        if resumed is None:
-            self._first_files(run, events)
-        self._experiment.start_data()
-        with stop_on_signals() as stop:
+        with stop_on_signals() as stop, settled(events):
+            if resumed is None:
+                self._first_files(run, events)
+            self._experiment.start_data()
             self._trainer(events, intervals, make_reporter(resumed or 0, intervals.total)).run(stop)
-        log.line("all steps done")
+        log.line("all steps done" + (f"; {events.best}" if events.best and events.best.best else ""))
         self._tell(f"done: {run.path}; {self._experiment.how_to_use(run.path)}")
 
     def _first_files(self, run: RunDirectory, events: RunEvents) -> None:
@@ -123,11 +131,16 @@ class Fitting:
         if pictures.drawable:
             real = self._source.load(spread(self._source.length, self.spec.output.sample_count))
             pictures.write_grid(run.samples / "reals.png", self._experiment.transform.forward(tf.constant(real)).numpy())
+            events.saver.written.append(run.samples / "reals.png")
         events.sample(0)
         events.checkpoint(0)
+        events.settle()
 
     def _trainer(self, events: RunEvents, intervals: Intervals, reporter: Reporter) -> Loop:
         experiment = self._experiment
+        watchman = watch_over(experiment, events, self._warn)
+        if int(experiment.progress.step.numpy()) == 0 and isinstance(experiment, Experiment):
+            watchman = replace(watchman, after_first=FirstStep(experiment).check)
         return Loop(
             experiment.engine,
             experiment.progress,
@@ -137,7 +150,7 @@ class Fitting:
             experiment.images_per_step,
             self.spec.training.steps_per_call,
             self._source,
-            watch_over(experiment, events, self._warn),
+            watchman,
         )
 
     def _events(self, run: RunDirectory) -> RunEvents:
@@ -159,7 +172,17 @@ class Fitting:
             keep_last=self.spec.output.keep_last,
             score=experiment.score,
             waited=self._say_once_that_data_is_slow,
+            best=self._best(run),
+            background=True,
         )
+
+    def _best(self, run: RunDirectory) -> Best | None:
+        wish = self.spec.output.keep_best
+        if wish is None:
+            return None
+        best = Best(wish.metric, wish.better == "higher")
+        best.recall(MetricsLog(run.metrics_path).read(), [step for step, _ in all_checkpoints(run.checkpoints)])
+        return best
 
     def _say_once_that_data_is_slow(self, share: float) -> None:
         if share <= 0.5 or self._said_slow:
@@ -174,9 +197,9 @@ class Fitting:
 
     def _intervals(self) -> Intervals:
         output = self.spec.output
-        return Intervals(
-            output.log_every, output.sample_every, output.checkpoint_every, self._experiment.total_steps, output.evaluate_every
-        )
+        every, total = output.checkpoint_every, self._experiment.total_steps
+        steps, seconds = (None, 60 * every.minutes) if isinstance(every, Minutes) else (every, None)
+        return Intervals(output.log_every, output.sample_every, steps, total, output.evaluate_every, seconds)
 
     def _epoch_at(self, step: int) -> float:
         return epoch_of(step * self.spec.batches_per_step, self._source.length, self.spec.data)

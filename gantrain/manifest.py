@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gantrain.data.table import Table
 from gantrain.errors import RunError
 from gantrain.interfaces import Range, Source
-from gantrain.rundir.files import os_errors_explained
+from gantrain.rundir.files import read_bounded
 from gantrain.version import VERSION
 
 MANIFEST = "manifest.json"
+FORMAT = 1  # of the manifest and of the tensors' keys; raise it with a change of either, and add a reader of the former one
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")  # a file of the checkpoint's own directory, never a way out of it
+_MAX_BYTES = 64_000_000
+
+# format -> function that gives a tree of the next format; a checkpoint of an older gantrain passes through all that follow
+READERS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
 class _Part(BaseModel):
@@ -26,7 +34,7 @@ class _Part(BaseModel):
 class FileFacts(_Part):
     """Size and digest of one file."""
 
-    bytes: int
+    bytes: Annotated[int, Field(ge=0)]
     sha256: str
 
 
@@ -65,6 +73,14 @@ class Manifest(_Part):
     data: DataFacts
     files: dict[str, FileFacts]
 
+    @field_validator("files")
+    @classmethod
+    def _check_names(cls, files: dict[str, FileFacts]) -> dict[str, FileFacts]:
+        for name in files:
+            if not _PLAIN_NAME.fullmatch(name):
+                raise ValueError(f"{name!r} is not the name of a file of a checkpoint")
+        return files
+
     def to_json(self) -> str:
         """Text of the file."""
         tree = self._tree()
@@ -72,18 +88,17 @@ class Manifest(_Part):
 
     @classmethod
     def load(cls, path: Path) -> Manifest:
-        """Read and prove a manifest. Raises RunError that names the file."""
-        with os_errors_explained("read", path):
-            text = path.read_bytes()
+        """Read and prove a manifest, of this format or an older one. Raises RunError that names the file."""
+        text = read_bounded(path, _MAX_BYTES)
         try:
             tree: Any = json.loads(text)
             proof = tree.pop("sha256")
-            manifest = cls.model_validate(tree)
+            _check_format(tree["format"], path)
+            if proof != _digest(tree):
+                raise RunError(f"{path} is damaged: its contents changed after it was written")
+            return cls.model_validate(_of_this_format(tree))
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise RunError(f"{path} is damaged or of another gantrain version: {_first(error)}") from error
-        if proof != _digest(manifest._tree()):
-            raise RunError(f"{path} is damaged: its contents changed after it was written")
-        return manifest
 
     def _tree(self) -> dict[str, Any]:
         """Without the table where there is none: most data is not one."""
@@ -91,6 +106,20 @@ class Manifest(_Part):
         if self.data.table is None:
             del tree["data"]["table"]
         return tree
+
+
+def _check_format(number: Any, path: Path) -> None:
+    if isinstance(number, int) and number > FORMAT:
+        raise RunError(
+            f"{path} is damaged or of another gantrain version: format {number} is newer than {FORMAT}, "
+            "which is the newest this version reads; update gantrain"
+        )
+
+
+def _of_this_format(tree: dict[str, Any]) -> dict[str, Any]:
+    while tree["format"] in READERS:
+        tree = READERS[tree["format"]](tree)
+    return tree
 
 
 def _digest(tree: dict[str, Any]) -> str:

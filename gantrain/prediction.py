@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from gantrain import checkpoint
+from gantrain import checkpoint, stored
 from gantrain.data.inputs import Inputs, read_inputs
 from gantrain.data.transforms import RangeTransform
 from gantrain.errors import DivergedError, UsageError
@@ -30,7 +30,7 @@ def predict_file(path: Path, spec: AnySpec, inputs: Path, out: Path | None) -> P
     """
     if not isinstance(spec, HistorySpec):
         raise UsageError(f"predict is for task history, this is a checkpoint of task {spec.task}: use gantrain sample")
-    manifest = checkpoint.verify(path)
+    manifest = stored.verify(path)
     target = out or Path(f"{inputs.stem}-{spec.name}-step-{manifest.step:08d}{SUFFIX}")
     if target.suffix != SUFFIX:
         raise UsageError(f"--out {target}: outputs and Z go to a file whose name ends in {SUFFIX}")

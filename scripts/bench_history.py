@@ -2,8 +2,8 @@
 
     .venv/bin/python scripts/bench_history.py [--batch 32] [--length 4] [--size 32]
 
-All three train the same dense network on the same batches, with the loss (||Z|| - target)^2 of the last K outputs, and all
-three are checked to give the same losses. Figures are of one run, best of twenty rounds taken in turn; only ratios count.
+All three train the same dense network on the same batches, with the loss (||Z|| - target)^2 of the last K outputs, and all three
+are checked to give the same losses. Figures are of one run, best of twenty rounds in turn; only their ratios mean something.
 """
 
 from __future__ import annotations

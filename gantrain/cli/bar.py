@@ -47,7 +47,7 @@ class PlainLines:
             return
         self._last = now
         left = (now - self._started) / max(step - self._first_step, 1) * (self._total - step)
-        output.warn(f"step {step}/{self._total}  {describe(means, images_per_sec)}  {left:.0f} s left")
+        output.remark(f"step {step}/{self._total}  {describe(means, images_per_sec)}  {left:.0f} s left")
 
     def close(self) -> None:
         """Nothing to tidy."""

@@ -68,9 +68,12 @@ def load(request: Request) -> LoadedSpec:
     if request.resume is None:
         assert request.config is not None
         return load_spec(request.config, request.overrides, allow_plugins=request.allow_plugins)
+    from gantrain.inspection import require_specs_as_written
     from gantrain.rundir.directory import RunDirectory
 
-    path = RunDirectory.open_existing(request.resume).resolved_path
+    run = RunDirectory.open_existing(request.resume)
+    require_specs_as_written(run)
+    path = run.resolved_path
     check_resolved(path, allow_plugins=request.allow_plugins)
     return load_spec(path, request.overrides, allow_plugins=request.allow_plugins)
 
@@ -84,7 +87,7 @@ def train(request: Request, loaded: LoadedSpec) -> None:
     from gantrain.fitting import Fitting
 
     with scan_bar(request.quiet) as watch:
-        fitting = Fitting(loaded, device, tell=_silent if request.quiet else output.echo, warn=output.warn, watch=watch)
+        fitting = Fitting(loaded, device, tell=_silent if request.quiet else output.tell, warn=output.remark, watch=watch)
     fitting.describe()
     run = request.run_dir or request.resume
     if run is None:

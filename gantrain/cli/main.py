@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+from types import FrameType
 from typing import Any
 
 import click
 
 from gantrain.cli.output import run_command
+from gantrain.errors import InterruptedRun
 from gantrain.version import VERSION
 
 # name -> (module with a click command named `command`, the line that `gantrain --help` shows)
@@ -21,6 +24,7 @@ COMMANDS = {
     "sample": ("gantrain.cli.sample", "Make pictures from a run or a checkpoint."),
     "predict": ("gantrain.cli.predict", "Outputs and windows of a network of task history."),
     "validate-config": ("gantrain.cli.validate", "Check a YAML file without training; all problems at once."),
+    "fsck": ("gantrain.cli.fsck", "Look a run directory over for damage; changes nothing."),
     "pack": ("gantrain.cli.pack", "Decode a data source once, into one file that training starts from at once."),
     "list": ("gantrain.cli.listing", "List what a YAML file can name."),
     "schema": ("gantrain.cli.schema", "Print the JSON Schema of the YAML, for editors."),
@@ -61,6 +65,17 @@ def gantrain() -> None:
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else pydantic searches all installed packages for its own plugins
 
 
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """SIGTERM while nothing is trained, where there is nothing to save: end as Ctrl-C does, with everything tidied."""
+    del frame
+    raise InterruptedRun(number, "stopped by a signal")
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """The console script: run the command line and exit with the code that DESIGN promises."""
-    sys.exit(run_command(lambda: gantrain.main(arguments, prog_name="gantrain", standalone_mode=False)))
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        code = run_command(lambda: gantrain.main(arguments, prog_name="gantrain", standalone_mode=False))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    sys.exit(code)

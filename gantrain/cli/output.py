@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -39,6 +40,18 @@ def error(text: str) -> None:
     _write(sys.stderr, text)
 
 
+def tell(text: str = "") -> None:
+    """As `echo`, of a command that goes on when its reader goes away: `gantrain fit CONFIG | head` must not lose a run."""
+    with suppress(PipeClosed):
+        echo(text)
+
+
+def remark(text: str) -> None:
+    """As `warn`, of a command that goes on when its reader goes away."""
+    with suppress(PipeClosed):
+        warn(text)
+
+
 def show_problems(problems: Iterable[Problem]) -> None:
     """Warnings and notes of a spec that can be used, one line each, to stderr."""
     for problem in problems:
@@ -51,6 +64,7 @@ def _write(stream: TextIO, text: str) -> None:
     try:
         print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
     except BrokenPipeError:
+        _let_go(stream)
         raise PipeClosed from None
     except OSError as problem:
         _let_go(stream)
@@ -105,7 +119,6 @@ def _stopped() -> int:
 
 def _pipe_closed() -> int:
     """The reader went away."""
-    _let_go(sys.stdout)
     return PIPE_CLOSED
 
 

@@ -43,13 +43,19 @@ def command(checkpoint: Path, out: Path | None, allow_plugins: bool, **wishes: o
 
     start_tensorflow("auto")
     from gantrain.aae_drawing import AaeDrawing
-    from gantrain.drawing import Drawing, find_checkpoint
+    from gantrain.drawing import Drawing, draw_from
+    from gantrain.inspection import check_kept_plugins
     from gantrain.spec.aae import AaeSpec
     from gantrain.spec.parse import read_resolved
 
-    path, wish = find_checkpoint(checkpoint, output.warn), _wish(**wishes)  # type: ignore[arg-type]
-    spec = read_resolved(path / "spec.resolved.yaml", allow_plugins=allow_plugins)
-    files = (AaeDrawing(path, spec, wish) if isinstance(spec, AaeSpec) else Drawing(path, spec, wish)).write(out)
+    wish = _wish(**wishes)  # type: ignore[arg-type]
+
+    def draw(path: Path) -> list[Path]:
+        check_kept_plugins(path.parent.parent / "plugins")
+        spec = read_resolved(path / "spec.resolved.yaml", allow_plugins=allow_plugins)
+        return (AaeDrawing(path, spec, wish) if isinstance(spec, AaeSpec) else Drawing(path, spec, wish)).write(out)
+
+    files = draw_from(checkpoint, output.warn, draw)
     output.echo(str(files[0]) if len(files) == 1 else f"{len(files)} files in {files[0].parent}")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -10,9 +12,14 @@ import click
 from gantrain import registry
 from gantrain.cli.output import echo, show_problems, warn
 from gantrain.data.report import Report, report_of
+from gantrain.data.source_facts import facts_of
+from gantrain.errors import DataError, GantrainError, UsageError
+from gantrain.interfaces import Source
 from gantrain.spec.arithmetic import known_steps
-from gantrain.spec.parse import LoadedSpec, load_spec, require
-from gantrain.spec.problems import Problem, SpecError, dotted
+from gantrain.spec.judging import located
+from gantrain.spec.parse import LoadedSpec, inspect_spec
+from gantrain.spec.problems import Problem, SpecError, dotted, in_order, problem_at
+from gantrain.spec.rules import judge
 from gantrain.spec.trees import dump_yaml, resolved_tree
 
 
@@ -23,36 +30,111 @@ from gantrain.spec.trees import dump_yaml, resolved_tree
 )
 @click.option("--json", "as_json", is_flag=True, help="Problems as JSON on stdout, for editors and CI.")
 @click.option("--resolved", is_flag=True, help="Print the spec with every default and absolute paths.")
-@click.option("--deep", is_flag=True, help="Open the data too, look at every file, and show what it holds.")
+@click.option("--deep", is_flag=True, help="Open the data, build the nets, take one real step, and judge all of it.")
 @click.option("--allow-plugins", is_flag=True, help="Run the plugins that the file names, and remember this approval.")
 def command(config: str, overrides: tuple[str, ...], as_json: bool, resolved: bool, deep: bool, allow_plugins: bool) -> int:
     """Check CONFIG without training. Ends with 0 if it can be trained, 2 if not, 4 if only its data cannot be read."""
-    try:
-        loaded = load_spec(config, overrides, allow_plugins=allow_plugins)
-        report = _opened(loaded) if deep else None
-    except SpecError as error:
-        if not as_json:
-            raise
-        echo(_report(error.problems, None))
-        return error.exit_code
+    loaded, problems = inspected(config, overrides, allow_plugins, as_json)
+    result = _deep(loaded, problems) if deep and loaded is not None else Deep(problems)
+    code = SpecError(result.problems).exit_code if result.failed else 0
     if as_json:
-        echo(_report(loaded.warnings, _resolved(loaded) if resolved else None, report))
-    else:
-        _say(loaded, config, resolved)
-        _say_report(report)
+        shown = _resolved(loaded) if resolved and loaded is not None and not result.failed else None
+        echo(_report(result, shown))
+        return code
+    if result.failed or loaded is None:
+        _say_report(result.scan)
+        _say_lines(result)
+        raise SpecError(result.problems)
+    _say(loaded, result.problems, config, resolved)
+    _say_report(result.scan)
+    _say_lines(result)
     return 0
 
 
-def _opened(loaded: LoadedSpec) -> Report | None:
-    """Open the data (without TensorFlow) and judge the spec again by what it is. Raises SpecError, DataError."""
+def inspected(
+    config: str, overrides: tuple[str, ...], allow_plugins: bool, as_json: bool
+) -> tuple[LoadedSpec | None, list[Problem]]:
+    """The spec (None: there is none) and its problems. Raises SpecError for plugins that did not run, unless JSON is wanted."""
+    try:
+        return inspect_spec(config, overrides, allow_plugins=allow_plugins)
+    except SpecError as error:
+        if not as_json:
+            raise
+        return None, error.problems
+
+
+# ---------------------------------------------------------------- --deep
+
+
+@dataclass(frozen=True)
+class Deep:
+    """All problems of both levels; the scan of the data; what deep checks saw, for people and for machines."""
+
+    problems: list[Problem]
+    scan: Report | None = None
+    lines: Sequence[str] = ()
+    tree: dict[str, Any] | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error."""
+        return any(problem.severity == "error" for problem in self.problems)
+
+
+def _deep(loaded: LoadedSpec, problems: list[Problem]) -> Deep:
+    """Open the data (without TensorFlow), judge the spec again by what it is, then the nets; all findings are gathered."""
+    source, opened = _opened(loaded)
+    found = [*problems, *opened]
+    if source is not None:
+        found += [located(item, loaded.positions) for item in judge(loaded.spec, facts_of(source))]
+    if not _nets_can_be_tried(found):
+        return Deep(in_order(found), report_of(source) if source is not None else None)
+    from gantrain.startup import start_tensorflow
+
+    start_tensorflow("auto")
+    from gantrain.deepcheck.judging import deep_check
+    from gantrain.deepcheck.stand_in import stand_in
+
+    try:
+        judged = deep_check(
+            loaded.spec, source if source is not None else stand_in(loaded.spec, loaded.facts), source is not None
+        )
+    except DataError as error:  # nothing tells the shape: what is known already is all that can be said
+        return Deep(in_order([*found, *([] if opened else [_unreadable(loaded, error)])]))
+    found += [located(item, loaded.positions) for item in judged.findings]
+    return Deep(in_order(found), report_of(source) if source is not None else None, judged.lines, judged.tree)
+
+
+UNBUILDABLE = frozenset({"size-unbuildable", "labels-missing", "penalty-unfit", "augment-unfit", "steps-or-epochs", "zero-steps"})
+
+
+def _nets_can_be_tried(problems: list[Problem]) -> bool:
+    """Some errors leave nothing that could be built, or no data to build it for."""
+    return not any(problem.rule in UNBUILDABLE and problem.severity == "error" for problem in problems)
+
+
+def _opened(loaded: LoadedSpec) -> tuple[Source | None, list[Problem]]:
     from gantrain.cli.bar import scan_bar
     from gantrain.data.progress import watched
-    from gantrain.data.source_facts import facts_of
 
-    with scan_bar(quiet=False) as watch, watched(watch):
-        source = registry.build(loaded.spec.data.source, loaded.base_dir)
-    require(loaded, facts_of(source))
-    return report_of(source)
+    try:
+        with scan_bar(quiet=False) as watch, watched(watch):
+            return registry.build(loaded.spec.data.source, loaded.base_dir), []
+    except (DataError, UsageError) as error:
+        return None, [_unreadable(loaded, error)]
+
+
+def _unreadable(loaded: LoadedSpec, error: GantrainError) -> Problem:
+    place = loaded.positions.of_cause(("data", "source"))
+    return problem_at(place, "source-unreadable", str(error), ("data", "source"))
+
+
+# ---------------------------------------------------------------- what is said
+
+
+def _say_lines(result: Deep) -> None:
+    for line in result.lines:
+        echo(line)
 
 
 def _say_report(report: Report | None) -> None:
@@ -62,8 +144,8 @@ def _say_report(report: Report | None) -> None:
         warn(f"warning: {warning}")
 
 
-def _say(loaded: LoadedSpec, config: str, resolved: bool) -> None:
-    show_problems(loaded.warnings)
+def _say(loaded: LoadedSpec, problems: list[Problem], config: str, resolved: bool) -> None:
+    show_problems(problems)
     echo(dump_yaml(_resolved(loaded)).rstrip() if resolved else f"{config}: ok: {summary(loaded)}")
 
 
@@ -82,14 +164,15 @@ def summary(loaded: LoadedSpec) -> str:
     return ", ".join([f"{spec.name} ({spec.task})", f"{source} {shape}", count, length, *(facts.notes if facts else ())])
 
 
-def _report(problems: list[Problem], resolved: dict[str, Any] | None, scan: Report | None = None) -> str:
-    """One JSON object: ok, problems, and the resolved spec and the scan of the data where they were asked for."""
-    ok = not any(problem.severity == "error" for problem in problems)
-    report: dict[str, Any] = {"ok": ok, "problems": [_as_json(problem) for problem in problems]}
+def _report(result: Deep, resolved: dict[str, Any] | None) -> str:
+    """One JSON object: ok, problems; the resolved spec, the scan of the data and the deep checks where they were asked for."""
+    report: dict[str, Any] = {"ok": not result.failed, "problems": [_as_json(problem) for problem in result.problems]}
     if resolved is not None:
         report["resolved"] = resolved
-    if scan is not None:
-        report["scan"] = {"warnings": list(scan.warnings), **scan.tree}
+    if result.scan is not None:
+        report["scan"] = {"warnings": list(result.scan.warnings), **result.scan.tree}
+    if result.tree is not None:
+        report["deep"] = result.tree
     return json.dumps(report, indent=2, default=str)
 
 

@@ -99,7 +99,7 @@ class ClassVectors(keras.layers.Layer):
     """A learnt vector per class: labels [B] -> [B,size]."""
 
     def __init__(self, context: NetContext, size: int, initializer: keras.Initializer, is_spectral: bool = False) -> None:
-        """`is_spectral`: the table [num_classes,size] is divided by its largest singular value, as in the code of its authors.
+        """`is_spectral`: the table [num_classes,size] is divided by its largest singular value, as Miyato and Koyama do.
 
         Raises UsageError for data without labels.
         """

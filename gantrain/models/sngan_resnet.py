@@ -18,6 +18,7 @@ from gantrain.models.blocks import Finish, apply, make_norm
 from gantrain.models.layers import weights
 from gantrain.models.maps import enlarge, shrink
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
+from gantrain.models.resampling import convolve_and_shrink, enlarge_and_convolve
 from gantrain.models.sizes import count_stages, refuse, seed_size
 from gantrain.models.spectral import spectral
 
@@ -35,9 +36,9 @@ class UpBlock(keras.layers.Layer):
 
     def call(self, x: Tensor, training: bool = False, labels: Tensor | None = None) -> Tensor:
         """[B,H,W,C] -> [B,2H,2W,C]."""
-        y = enlarge(tf.nn.relu(apply(self.norm1, x, training, labels)))
-        y = tf.nn.relu(apply(self.norm2, self.conv1(y), training, labels))
-        return self.conv2(y) + self.shortcut(enlarge(x))
+        y = enlarge_and_convolve(self.conv1, tf.nn.relu(apply(self.norm1, x, training, labels)))
+        y = tf.nn.relu(apply(self.norm2, y, training, labels))
+        return self.conv2(y) + enlarge(self.shortcut(x))  # 1x1 and repetition commute
 
 
 class DownBlock(keras.layers.Layer):
@@ -56,12 +57,10 @@ class DownBlock(keras.layers.Layer):
     def call(self, x: Tensor, training: bool = False) -> Tensor:
         """[B,H,W,n] -> [B,H/2,W/2,C], or the same shape."""
         y = apply(self.conv1, x if self.first else tf.nn.relu(x), training)
-        y = apply(self.conv2, tf.nn.relu(y), training)
         if not self.shrinks:
-            return y + x
-        if self.first:
-            return shrink(y) + apply(self.shortcut, shrink(x), training)
-        return shrink(y) + shrink(apply(self.shortcut, x, training))
+            return apply(self.conv2, tf.nn.relu(y), training) + x
+        y = convolve_and_shrink(self.conv2, tf.nn.relu(y), training)
+        return y + apply(self.shortcut, shrink(x), training)  # 1x1 and the mean commute
 
 
 class SnganGenerator(Generator):

@@ -35,9 +35,13 @@ class SpectralNorm(keras.layers.Layer):
 
     def call(self, x: Tensor, training: bool = False) -> Tensor:
         """As the layer does."""
-        kernel = tf.cast(tf.convert_to_tensor(self.layer.kernel.value), tf.float32) / self._sigma(training)
+        kernel = self.kernel(training)
         y = self._apply(tf.cast(x, self.layer.compute_dtype), tf.cast(kernel, self.layer.compute_dtype))
         return y + tf.cast(tf.convert_to_tensor(self.layer.bias.value), y.dtype) if self.layer.use_bias else y
+
+    def kernel(self, training: bool) -> Tensor:
+        """The normalised kernel, float32; one power iteration."""
+        return tf.cast(tf.convert_to_tensor(self.layer.kernel.value), tf.float32) / self._sigma(training)
 
     def _sigma(self, training: bool) -> Tensor:
         """v = W u / |W u|, u' = W^T v / |W^T v|, sigma = v^T W u'."""

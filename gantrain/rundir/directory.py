@@ -9,6 +9,7 @@ from pathlib import Path
 from gantrain.errors import RunError
 from gantrain.rundir.files import is_temporary, os_errors_explained, remove_leftovers, sync_folder
 from gantrain.rundir.lock import LOCK_NAME, is_locked
+from gantrain.rundir.proofs import PROOFS_NAME
 from gantrain.rundir.record import RunRecord
 
 _OURS = frozenset(
@@ -23,6 +24,7 @@ _OURS = frozenset(
         "checkpoints",
         "plugins",
         LOCK_NAME,
+        PROOFS_NAME,
     }
 )
 
@@ -57,7 +59,7 @@ class RunDirectory:
             path.mkdir(parents=True, exist_ok=True)
             names = sorted(entry.name for entry in path.iterdir())
         foreign = [name for name in names if name not in _OURS and not is_temporary(name)]
-        if foreign and "run.json" not in names:
+        if foreign and "run.json" not in names and not cls(path)._has_checkpoints():
             raise RunError(f"{path} is not a run directory (it holds {foreign[0]}); give a new name or an empty directory")
         return cls(path)._with_folders()
 
@@ -66,7 +68,7 @@ class RunDirectory:
         """The run at `path`. Raises RunError if there is none."""
         if not path.is_dir():
             raise RunError(f"there is no run directory {path}; check the path")
-        if not (path / "run.json").is_file():
+        if not (path / "run.json").is_file() and not cls(path)._has_checkpoints():
             raise RunError(f"{path} is not a run directory: it has no run.json; give the directory that `gantrain fit` made")
         return cls(path)
 
@@ -119,6 +121,10 @@ class RunDirectory:
         """Remove what crashed writers of this host left half-written, nothing else; returns it. Call it under the lock."""
         folders = [folder for folder in (self.path, self.checkpoints, self.samples) if folder.is_dir()]
         return [path for folder in folders for path in remove_leftovers(folder)]
+
+    def _has_checkpoints(self) -> bool:
+        """A run whose run.json was lost is still one."""
+        return self.checkpoints.is_dir() and any(self.checkpoints.glob("step-*/manifest.json"))
 
     def _with_folders(self) -> RunDirectory:
         for folder in (self.checkpoints, self.samples):

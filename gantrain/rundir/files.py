@@ -80,6 +80,31 @@ def write_atomically(path: Path, data: bytes | str) -> None:
         sync_folder(path.parent)
 
 
+def read_bounded(path: Path, limit: int) -> bytes:
+    """Bytes of a regular file of at most `limit` bytes: a pipe would wait for ever, a huge file would fill the memory.
+
+    Raises RunError that names the file.
+    """
+    with os_errors_explained("read", path):
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise RunError(f"cannot read {path}: it is not a regular file; restore it from a copy")
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    if len(data) > limit:
+        raise RunError(f"{path} is damaged: it is larger than {limit:,} bytes; restore it from a copy")
+    return data
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a damaged file to `damaged-N-NAME` beside it, because nothing is deleted; the new path. Raises RunError."""
+    numbers = itertools.count(1)
+    aside = next(new for number in numbers if not (new := path.with_name(f"damaged-{number}-{path.name}")).exists())
+    with os_errors_explained("set aside", path):
+        path.rename(aside)
+        sync_folder(path.parent)
+    return aside
+
+
 def append_line(path: Path, line: str) -> None:
     """Append one line to a text file; a last line torn by a crash is ended first, so that it stays alone. Raises RunError."""
     with os_errors_explained("write", path), path.open("ab+") as file:

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
-from gantrain.rundir.files import append_line, os_errors_explained, sync_file, write_atomically
+from gantrain.rundir.files import append_line, os_errors_explained, read_bounded, sync_file, write_atomically
 
+_MAX_BYTES = 2**31
 Value: TypeAlias = float | int | str | None
 Record: TypeAlias = dict[str, Value]
 
@@ -45,6 +46,10 @@ class MetricsLog:
         """All whole records, in order. No file: none. Damaged lines are left out. Raises RunError."""
         return [record for _, record in self._lines() if record is not None]
 
+    def damaged(self) -> int:
+        """How many lines cannot be read; a last one torn by a crash counts. Raises RunError."""
+        return sum(record is None for _, record in self._lines())
+
     def cut_back(self, step: int) -> CutBack:
         """Keep the records with `step` at most `step`; drop later ones and damaged lines. Raises RunError.
 
@@ -59,7 +64,7 @@ class MetricsLog:
 
     def _lines(self) -> Iterator[tuple[bytes, Record | None]]:
         with os_errors_explained("read", self.path):
-            data = self.path.read_bytes() if self.path.exists() else b""
+            data = read_bounded(self.path, _MAX_BYTES) if self.path.exists() else b""
         for line in data.split(b"\n")[:-1]:
             yield line + b"\n", _parse(line)
         if tail := data.rpartition(b"\n")[2]:

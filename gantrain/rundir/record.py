@@ -8,8 +8,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gantrain.errors import RunError
-from gantrain.rundir.files import os_errors_explained, write_atomically
+from gantrain.rundir.files import read_bounded, write_atomically
 
+_MAX_BYTES = 64_000_000
 Status = Literal["running", "finished", "interrupted", "failed", "diverged"]
 
 
@@ -35,6 +36,7 @@ class Start(_Part):
     host: str
     resumed_from_step: int | None  # None: from the beginning
     versions: Versions
+    device: str | None = None  # None: a start before this was noted
 
 
 class RunRecord(_Part):
@@ -62,13 +64,16 @@ class RunRecord(_Part):
 
     def save(self, path: Path) -> None:
         """Write `run.json`. Raises RunError."""
-        write_atomically(path, self.model_dump_json(indent=2) + "\n")
+        write_atomically(path, self.text())
+
+    def text(self) -> str:
+        """Contents of the file."""
+        return self.model_dump_json(indent=2) + "\n"
 
     @classmethod
     def load(cls, path: Path) -> RunRecord:
         """Read `run.json`. Raises RunError that names the file if it is missing, damaged or of another format."""
-        with os_errors_explained("read", path):
-            text = path.read_bytes()
+        text = read_bounded(path, _MAX_BYTES)
         try:
             return cls.model_validate_json(text)
         except ValidationError as error:

@@ -83,7 +83,7 @@ def _words(case: _Case) -> tuple[str, str]:
         return "out-of-range", f"{name}: {case.error['msg'].removeprefix('Value error, ')}"
     choices = _choices(case.found)
     if isinstance(value, str) and choices and case.kind != "finite_number":
-        return "unknown-name", f"{name} is {value}; {did_you_mean(value, choices)} ({wanted(case.found.slot)})"
+        return "unknown-name", f"{name} is {value}; {_choose(value, choices, wanted(case.found.slot))}"
     rule = (
         "out-of-range"
         if case.kind in (*_RANGE_TYPES, *_TEXT_RANGE_TYPES) or (choices and not isinstance(value, dict | list))
@@ -92,6 +92,12 @@ def _words(case: _Case) -> tuple[str, str]:
     if case.kind == "missing":
         return "wrong-type", f"{name} has too few values; write {wanted(case.found.slot)}"
     return rule, f"{name} is {shown(value)}; write {wanted(case.found.slot)}"
+
+
+def _choose(value: str, choices: list[str], all_of_it: str) -> str:
+    """`did you mean X? (X or Y)`; without a near one only what there is: `write X or Y`."""
+    hint = did_you_mean(value, choices)
+    return f"{hint} (it takes {all_of_it})" if hint.startswith("did you mean") else f"write {all_of_it}"
 
 
 def _component_words(case: _Case) -> tuple[str, str]:

@@ -47,7 +47,7 @@ def _salvaged(tree: Any, bad: list[SpecPath]) -> AnySpec | None:
 
 def located(finding: rules.Finding, positions: Positions) -> Problem:
     """A finding with the place it was written at."""
-    return problem_at(positions.of_value(finding.path), finding.rule, finding.message, finding.path, finding.severity)
+    return problem_at(positions.of_cause(finding.path), finding.rule, finding.message, finding.path, finding.severity)
 
 
 def peek(spec: AnySpec, base_dir: Path, positions: Positions) -> tuple[SourceFacts | None, list[Problem]]:
@@ -64,4 +64,4 @@ def peek(spec: AnySpec, base_dir: Path, positions: Positions) -> tuple[SourceFac
 
 
 def _source_place(positions: Positions) -> Place:
-    return positions.of_value(("data", "source"))
+    return positions.of_cause(("data", "source"))

@@ -116,15 +116,29 @@ class Replay(Settings):
     probability: Annotated[float, Field(ge=0, le=1)] = 0.5  # that an example is exchanged for an earlier one, once it is full
 
 
+class Minutes(Settings):
+    """An interval in running time."""
+
+    minutes: Annotated[float, Field(gt=0)]
+
+
+class KeepBest(Settings):
+    """Which score ranks checkpoints, and which end of it is the good one."""
+
+    metric: str  # a score as metrics.jsonl names it: eval/...
+    better: Literal["higher", "lower"]
+
+
 class Output(Settings):
     """Where a run is written and how often; intervals are in steps."""
 
     dir: str = "runs"  # run directories are numbered inside it; relative to the current directory, not to the config file
     log_every: Positive = 50
     sample_every: Positive = 500
-    checkpoint_every: Positive = 500
+    checkpoint_every: Positive | Minutes = 500  # steps, or {minutes: 10}
     evaluate_every: Positive | None = None  # scores of samples of the averaged generator; null: never
-    keep_last: Positive = 3  # checkpoints kept
+    keep_last: Positive = 3  # checkpoints kept, the newest
+    keep_best: KeepBest | None = None  # {metric: eval/..., better: lower}: the best checkpoint by this score stays as well
     sample_count: Positive = 64  # pictures per grid, with fixed latents
 
 

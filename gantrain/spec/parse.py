@@ -49,6 +49,15 @@ def load_spec(path: str | Path, overrides: Sequence[str] = (), *, allow_plugins:
     return _checked(load_text(text, str(path)), text, file, overrides, allow_plugins)
 
 
+def inspect_spec(
+    path: str | Path, overrides: Sequence[str] = (), *, allow_plugins: bool = False
+) -> tuple[LoadedSpec | None, list[Problem]]:
+    """As `load_spec`, but rules that speak against the spec do not raise: what was read (None: not even a spec), all problems."""
+    file = Path(path)
+    text = read_text(file)
+    return _inspected(load_text(text, str(path)), text, file, overrides, allow_plugins)
+
+
 def load_spec_text(
     text: str, file: str = "spec.yaml", overrides: Sequence[str] = (), *, allow_plugins: bool = False
 ) -> LoadedSpec:
@@ -101,6 +110,15 @@ def check_resolved(path: Path, *, allow_plugins: bool = False) -> None:
 
 
 def _checked(loaded: LoadedTree, text: str, file: Path, overrides: Sequence[str], allow_plugins: bool) -> LoadedSpec:
+    spec, found = _inspected(loaded, text, file, overrides, allow_plugins)
+    if spec is None or any(problem.severity == "error" for problem in found):
+        raise SpecError(found)
+    return spec
+
+
+def _inspected(
+    loaded: LoadedTree, text: str, file: Path, overrides: Sequence[str], allow_plugins: bool
+) -> tuple[LoadedSpec | None, list[Problem]]:
     tree = as_mapping(loaded.tree)
     if tree is None:
         message = "a spec is a mapping such as 'data: ...'; this is something else"
@@ -113,9 +131,9 @@ def _checked(loaded: LoadedTree, text: str, file: Path, overrides: Sequence[str]
     spec, problems = _validated(loaded)
     findings, facts = judged(spec, loaded, problems, file.parent)
     found = in_order([*loaded.problems, *problems, *findings])
-    if spec is None or any(problem.severity == "error" for problem in found):
-        raise SpecError(found)
-    return LoadedSpec(spec, text, file.parent, tree, loaded.positions, found, facts, used)
+    if spec is None:
+        return None, found
+    return LoadedSpec(spec, text, file.parent, tree, loaded.positions, found, facts, used), found
 
 
 def default_name(file: Path) -> str:

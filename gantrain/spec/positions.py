@@ -19,6 +19,11 @@ class Positions:
         """Place of the value at `path`, or of the nearest parent that was written."""
         return self._nearest(path, self.values, self.keys)
 
+    def of_cause(self, path: SpecPath) -> Place:
+        """Place of what is at `path`, or of a `--set` that changed something inside of it: the likelier cause."""
+        inside = (place for known, place in self.values.items() if path and known[: len(path)] == path and place.line is None)
+        return next(inside, self.of_value(path))
+
     def of_key(self, path: SpecPath) -> Place:
         """Place of the key that `path` ends with, or of the nearest parent that was written."""
         return self._nearest(path, self.keys, self.values)

@@ -10,6 +10,7 @@ from gantrain.errors import DataError, UsageError
 
 SpecPath: TypeAlias = tuple[str | int, ...]
 Severity: TypeAlias = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 # Names of what loading and parsing find; those of static rules are in rule.RULES. Never rename one: users write it in `ignore`.
 PARSE_RULES = (
@@ -64,9 +65,12 @@ def problem_at(place: Place, rule: str, message: str, path: SpecPath = (), sever
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
-    """Sorted by position; those of `--set`, which have none, come last. Equal ones are kept once."""
+    """Errors, then warnings, then notes; in each by position, and `--set`, which has none, last. Equal ones are kept once."""
     unique = dict.fromkeys(problems)
-    return sorted(unique, key=lambda problem: (problem.line is None, problem.line or 0, problem.column or 0))
+    return sorted(
+        unique,
+        key=lambda problem: (SEVERITIES.index(problem.severity), problem.line is None, problem.line or 0, problem.column or 0),
+    )
 
 
 def dotted(path: SpecPath) -> str:

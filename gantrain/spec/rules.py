@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gantrain.interfaces import SourceFacts
-from gantrain.spec import rules_aae, rules_data, rules_history, rules_nets, rules_objective, rules_training
+from gantrain.spec import (
+    rules_aae,
+    rules_data,
+    rules_history,
+    rules_keeping,
+    rules_nets,
+    rules_objective,
+    rules_output,
+    rules_sizes,
+    rules_training,
+)
+from gantrain.spec.deep_rules import DEEP_RULES
 from gantrain.spec.problems import PARSE_RULES, Severity, SpecPath
 from gantrain.spec.rule import RULES, UNKNOWN, Rule
 from gantrain.spec.tasks import AnySpec
@@ -17,8 +28,11 @@ SUBJECTS = (
     rules_nets,
     rules_training,
     rules_objective,
+    rules_keeping,
     rules_aae,
     rules_history,
+    rules_sizes,
+    rules_output,
 )  # importing a file registers its rules
 
 
@@ -53,7 +67,7 @@ def _findings(rule: Rule, spec: AnySpec, facts: SourceFacts) -> list[Finding]:
 
 
 def _unknown_ignores(spec: AnySpec) -> Iterator[Finding]:
-    known = (*RULES, *PARSE_RULES)
+    known = (*RULES, *DEEP_RULES, *PARSE_RULES)
     for index, name in enumerate(spec.ignore):
         if name not in known:
             message = f"there is no rule named {name}; {did_you_mean(name, known)}"

@@ -27,9 +27,20 @@ def activation_range(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
         yield ("data", "range"), f"no activation ends at {_words(data_range)}; write one of {known}"
     elif activation != wanted:
         fits = [_words(known) for known, name in ACTIVATION_OF_RANGE.items() if name == activation and known is not None]
-        other = f", or write data.range: {fits[0]}" if fits and facts.bounded is not False else ""
+        other = f", or data.range: {fits[0]}" if fits and facts.bounded is not False else ""
         clash = f"the {role} ends with {activation}, but data.range is {_words(data_range)}, which needs {wanted}"
-        yield (role,), f"{clash}; let it end with {wanted}{other}"
+        has_key = "activation" in type(net).model_fields
+        cure = f"write {role}.activation: {wanted}" if has_key else f"let it end with {wanted}"
+        yield ((role, "activation") if has_key else (role,)), f"{clash}: {_why(activation, data_range)}; {cure}{other}"
+
+
+def _why(activation: str, data_range: Range | None) -> str:
+    """What goes wrong when this last activation meets this range."""
+    if data_range is None:
+        return "it can never reach the data's far values, so the discriminator tells fakes at a glance"
+    if activation == "linear":
+        return "its values leave the range, so the discriminator tells fakes at a glance"
+    return "part of the range is never reached, so the discriminator tells fakes at a glance"
 
 
 @rule("logits-activation", "error", GAMES)
@@ -39,7 +50,8 @@ def logits_activation(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     if activation != "linear":
         yield (
             ("discriminator",),
-            f"the discriminator ends with {activation}; losses take raw logits, so its last activation must be linear",
+            f"the discriminator ends with {activation}, but losses take raw logits: they squash them themselves, and twice "
+            "leaves hardly any gradient; let its last activation be linear",
         )
 
 
@@ -71,6 +83,15 @@ def batchnorm_inference(spec: Spec, facts: SourceFacts) -> Said:
 def batchnorm_small_batch(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """Statistics of a single example: BatchNorm would subtract the example from itself."""
     roles = [role for role, net in spec.nets.items() if "batch_norm" in net.norms()]
-    if spec.data.batch_size == 1 and roles:
-        message = f"BatchNorm in the {' and the '.join(roles)} cannot work on batches of 1; write batch_size: 8 or more"
-        yield ("data", "batch_size"), message
+    batch, parts = spec.data.batch_size, spec.training.accumulate if isinstance(spec, Spec) else 1
+    where = f"BatchNorm in the {' and the '.join(roles)} subtracts a lone example from itself"
+    if not roles:
+        return
+    if batch == 1:
+        yield ("data", "batch_size"), f"{where}: a batch of 1 trains nothing; write batch_size: 8 or more, or norm: none"
+    elif batch == parts:
+        cure = f"write accumulate: {max(batch // 8, 1)}, or norm: none"
+        yield ("training", "accumulate"), f"{where}: accumulate: {parts} cuts a batch of {batch} into parts of 1; {cure}"
+    elif spec.data.epoch_end == "partial" and facts.length is not None and facts.length % batch == 1:
+        cure = "write epoch_end: continue or drop, or another batch_size"
+        yield ("data", "epoch_end"), f"{where}: the last batch of each epoch holds 1 example ({facts.length} in {batch}s); {cure}"

@@ -15,6 +15,8 @@ from gantrain.spec.problems import SpecPath
 from gantrain.spec.rule import ALL, GAMES, Said, rule
 from gantrain.spec.tasks import AnySpec
 
+IDLE_SHARE = 0.95  # a rate of 0 for the last twentieth of a run is a matter of rounding
+
 
 def _penalties(spec: Spec | AaeSpec) -> Iterator[tuple[SpecPath, str, PenaltySettings]]:
     for index, settings in enumerate(spec.objective.penalties):
@@ -30,7 +32,8 @@ def wasserstein_unconstrained(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     if objective.loss.needs_constraint() and not bounded:
         yield (
             ("objective", "loss"),
-            "this loss has no lower bound unless the discriminator's slope is limited; "
+            "this loss has no lower bound unless the discriminator's slope is limited: it runs away, and the generator "
+            "learns nothing; "
             "write penalties: [gradient_penalty], or constraints: [clip_weights], or take hinge",
         )
 
@@ -41,7 +44,7 @@ def penalty_batchnorm(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     for path, name, settings in _penalties(spec):
         if settings.needs_second_derivatives() and "batch_norm" in spec.discriminator.norms():
             message = f"{name} asks for each example's own gradient, which BatchNorm in the discriminator mixes with the others'"
-            yield path, f"{message}; write discriminator norm: layer_norm, or none"
+            yield path, f"{message}; write discriminator.norm: layer_norm, or none"
 
 
 @rule("second-derivative", "error", GAMES)
@@ -110,19 +113,29 @@ def replay_exceeds_run(spec: Spec, facts: SourceFacts) -> Said:
         yield ("replay", "size"), f"a history of {spec.replay.size} is not full before the run ends, after {fakes} fakes"
 
 
-@rule("schedule-mismatch", "note", ALL)
+@rule("schedule-mismatch", "warning", ALL)
 def schedule_mismatch(spec: AnySpec, facts: SourceFacts) -> Said:
-    """A learning rate that is still on its way when the run ends."""
+    """A learning rate that is still on its way when the run ends, or has been zero for long."""
     steps = known_steps(spec, facts.length)
     images = (steps or 0) * spec.data.batch_size * spec.batches_per_step
     for role in type(spec.optimizers).model_fields:
         schedule = getattr(spec.optimizers, role).learning_rate
-        wanted = getattr(schedule, "images", 0) if isinstance(schedule, ScheduleSettings) else 0
-        if steps and wanted > images:
-            yield (
-                ("optimizers", role, "learning_rate"),
-                f"the rate reaches its end after {wanted:g} images, but the run ends after {images}; write images: {images}",
-            )
+        if not steps or not isinstance(schedule, ScheduleSettings):
+            continue
+        said = _mismatch(schedule, images)
+        if said is not None:
+            yield ("optimizers", role, "learning_rate"), said
+
+
+def _mismatch(schedule: ScheduleSettings, images: int) -> str | None:
+    end = getattr(schedule, "images", None)
+    if schedule.warmup_images > images:
+        return f"the warm-up takes {schedule.warmup_images:g} images, but the run ends after {images}; write less"
+    if end is not None and end > images:
+        return f"the rate reaches its end after {end:g} images, but the run ends after {images}; write images: {images}"
+    if end is not None and end < IDLE_SHARE * images and getattr(schedule, "end", None) == 0:
+        return f"the rate is 0 from image {end:g} on, so the rest of the run's {images} changes nothing; write images: {images}"
+    return None
 
 
 @rule("evaluation-unavailable", "error", ALL)

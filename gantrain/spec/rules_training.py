@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gantrain.interfaces import OptimizerSettings, ScheduleSettings, SourceFacts
+from gantrain.registry import row_of
 from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import known_steps
 from gantrain.spec.model import Ema, Spec
@@ -15,7 +16,8 @@ from gantrain.spec.rule import ALL, GAMES, Said, rule
 from gantrain.spec.tasks import AnySpec
 
 INTERVALS = ("log_every", "sample_every", "checkpoint_every", "evaluate_every")
-USUAL_LEARNING_RATES = (1e-6, 1e-1)
+USUAL_LEARNING_RATES = {"adam": (1e-6, 5e-3), "rmsprop": (1e-6, 5e-3), "sgd": (1e-5, 1.0)}  # GANs in papers lie well inside
+ANY_LEARNING_RATES = (1e-6, 1e-1)  # of an optimizer we do not know
 USUAL_BETA_1 = (0.0, 0.9)
 USUAL_BETA_2 = (0.9, 0.9999)
 
@@ -59,7 +61,8 @@ def minimax_vanishing(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
 def interval_exceeds_run(spec: AnySpec, facts: SourceFacts) -> Said:
     """Events that only come at the end."""
     steps = known_steps(spec, facts.length)
-    late = [key for key in INTERVALS if steps and (getattr(spec.output, key) or 0) > steps]
+    every = {key: getattr(spec.output, key) for key in INTERVALS}
+    late = [key for key, value in every.items() if steps and isinstance(value, int) and value > steps]
     if late:
         yield ("output", late[0]), f"longer than the run of {steps} steps: {', '.join(late)}; that happens once, at the end"
 
@@ -85,14 +88,15 @@ def _half_life_at(images: int, ema: Ema) -> float:
 @rule("learning-rate-range", "warning", ALL)
 def learning_rate_range(spec: AnySpec, facts: SourceFacts) -> Said:
     """Most often a lost or added zero."""
-    low, high = USUAL_LEARNING_RATES
     for path, settings in _optimizers(spec):
+        low, high = USUAL_LEARNING_RATES.get(row_of(settings).name, ANY_LEARNING_RATES)
         rate = getattr(settings, "learning_rate", None)
         rate = rate.start if isinstance(rate, ScheduleSettings) else rate
         if isinstance(rate, float) and not low <= rate <= high:
             yield (
                 (*path, "learning_rate"),
-                f"a learning rate of {rate:g} is outside the usual {low:g} to {high:g}; 2e-4 is common",
+                f"a learning rate of {rate:g} is outside the usual {low:g} to {high:g} of {row_of(settings).name}: "
+                f"{'the nets jump about' if rate > high else 'the nets hardly move'}; 2e-4 is common with adam",
             )
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from gantrain import registry
 from gantrain.spec.fields import Slot, slot_of
+from gantrain.spec.words import plain_number, with_article
 
 
 def wanted(slot: Slot) -> str:
@@ -17,7 +18,7 @@ def wanted(slot: Slot) -> str:
     if slot.kind is not None:
         number = "a number of more than 0, or " if slot.takes_numbers else ""
         known = ", ".join(registry.names(slot.kind)) or "none is registered"
-        return f"{number}the name of a {slot.kind} ({known}), or {{name: ..., ...}}"
+        return f"{number}the name of {with_article(slot.kind)} ({known}), or {{name: ..., ...}}"
     return " or ".join(dict.fromkeys(_wanted_one(member, slot.metadata) for member in slot.alternatives()))
 
 
@@ -29,24 +30,30 @@ def _wanted_one(slot: Slot, outer: tuple[Any, ...]) -> str:
     if get_origin(annotation) is Literal:
         return " or ".join(str(choice) for choice in get_args(annotation))
     if get_origin(annotation) in (tuple, list):
-        return _wanted_list(get_args(annotation))
+        return _wanted_list(get_args(annotation), (*slot.metadata, *outer))
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return f"a mapping with keys of: {', '.join(annotation.model_fields)}"
     return "another value"
 
 
-def _wanted_list(arguments: tuple[Any, ...]) -> str:
+def _wanted_list(arguments: tuple[Any, ...], metadata: tuple[Any, ...] = ()) -> str:
     if len(arguments) != 2 or arguments[1] is not ...:
         if arguments and all(argument is float for argument in arguments):
             return f"a list of {len(arguments)} numbers"
         return f"a list of {len(arguments)} values"
     item = slot_of(arguments[0])
-    return f"a list, each item {wanted(item)}"
+    fewest = max((getattr(entry, "min_length", None) or 0 for entry in metadata), default=0)
+    return f"a list{f' of at least {fewest}' if fewest else ''}, each item {wanted(item)}"
 
 
 _BOUND_WORDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
 
 def _bounds(metadata: tuple[Any, ...]) -> str:
-    found = [f"{words} {getattr(item, key):g}" for key, words in _BOUND_WORDS.items() for item in metadata if hasattr(item, key)]
+    found = [
+        f"{words} {plain_number(getattr(item, key))}"
+        for key, words in _BOUND_WORDS.items()
+        for item in metadata
+        if hasattr(item, key)
+    ]
     return f" of {' and '.join(dict.fromkeys(found))}" if found else ""

@@ -28,7 +28,7 @@ def check_aae(spec: AaeSpec, nets: AaeNets, shape: tuple[int, ...], num_classes:
     if code.log_std is not None:
         expect("encoder", code.log_std, (COUNT, size))
     expect("decoder", tried(nets.decoder, tf.zeros([COUNT, size]), labels), (COUNT, *shape))
-    check_discriminator(nets.discriminator, (size,), labels)
+    check_discriminator(nets.discriminator, (size,), num_classes)
     require_parameters(nets.all)
 
 

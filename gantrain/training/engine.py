@@ -79,7 +79,7 @@ class Engine:
 
     def start(self, iterator: Iterator[dict[str, Tensor]]) -> None:
         """Take batches from `iterator` from now on; it stands at the batch of the current step. Traces the step anew."""
-        self._call = tf.function(self._step.__call__, jit_compile=True, autograph=False) if self._jit else self._step
+        self._choose_call()
         self._compiled = tf.function(self._many_steps(iterator), autograph=False)
 
     def run(self, steps: int) -> CallResult:
@@ -96,6 +96,14 @@ class Engine:
                 raise
             raise refusal from error
         return CallResult(bool(fine), float(wait))
+
+    def once(self) -> Callable[[list[dict[str, Tensor]]], Tensor]:
+        """One whole step on batches that are given, compiled by itself; whether it was applied. For checks and measurements."""
+        self._choose_call()
+        return tf.function(self._one_step, autograph=False)
+
+    def _choose_call(self) -> None:
+        self._call = tf.function(self._step.__call__, jit_compile=True, autograph=False) if self._jit else self._step
 
     def _many_steps(self, iterator: Iterator[dict[str, Tensor]]) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
         def body(done: Tensor, fine: Tensor, wait: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -19,6 +19,7 @@ from gantrain.training.accumulation import mean_over_parts
 from gantrain.training.fakes import Batch, FakeMaker, Fakes, Portion
 from gantrain.training.judging import Judge, Judged
 from gantrain.training.replay import ReplayBuffer
+from gantrain.training.trials import Trial
 from gantrain.training.update import Outcome, Update
 
 
@@ -82,6 +83,23 @@ class GanStep:
             return self._accumulated(portions[-1], number, done)
         last = self._simultaneous if self._settings.updates == "simultaneous" else self._alternating
         return last(portions[-1], number, done)
+
+    def trials(self) -> list[Trial]:
+        """Each update apart from the other, in the order of the step."""
+
+        def discriminator(batch: Batch, number: Tensor) -> tuple[Tensor, list[Tensor | None]]:
+            portion = Portion(batch)
+            judged = self._judge.judge(portion, self._fakes_for_discriminator(portion, number, "generator"), number)
+            return judged.loss, judged.gradients
+
+        def generator(batch: Batch, number: Tensor) -> tuple[Tensor, list[Tensor | None]]:
+            portion = Portion(batch)
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                self._generator_update.watch(tape)
+                loss = self._judge.generator_loss(portion, self._own_fakes(portion, number))
+            return loss, self._generator_update.gradient(tape, loss)
+
+        return [Trial(self._discriminator_update, discriminator), Trial(self._generator_update, generator)]
 
     # ---------------------------------------------------------------- the orders of the last two updates
 

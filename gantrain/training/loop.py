@@ -13,7 +13,7 @@ from gantrain.interfaces import Source
 from gantrain.training.engine import Engine
 from gantrain.training.health import Health
 from gantrain.training.progress import Progress
-from gantrain.training.schedule import CallLength, Intervals
+from gantrain.training.schedule import CallLength, Intervals, Stopwatch
 from gantrain.training.signals import StopRequest
 
 
@@ -75,6 +75,7 @@ class Watchman:
     health: Health | None = None
     stops: bool = False
     recover: Callable[[DivergedError], None] | None = None
+    after_first: Callable[[], None] = lambda: None  # asked once, after the first call, which is one step where it can be
 
 
 @dataclass(frozen=True)
@@ -94,15 +95,20 @@ class Loop:
     def run(self, stop: StopRequest) -> None:
         """Raises DivergedError for a run that is not finite or not healthy, InterruptedRun after a signal (with a checkpoint)."""
         length = CallLength(self.steps_per_call)
-        speed = Speed()
+        speed, watch = Speed(), Stopwatch(self.intervals.checkpoint_sec)
         step = int(self.progress.step.numpy())
-        first = True
+        first, checked = True, False
         while step < self.intervals.total:
             before, step = step, self._call(length.steps(self.intervals.next_event(step) - step), length, speed, first)
             first = step <= before  # a run that went back is traced anew, and its events of that step were there
             if first:
                 continue
+            if not checked:
+                checked = True
+                self.watchman.after_first()
             speed = self._due(step, speed)
+            if watch.rang():
+                self.events.checkpoint(step)
             if stop.signal_number is not None and step < self.intervals.total:
                 if not self.intervals.due(step, self.intervals.checkpoint):  # else it was written a moment ago
                     self.events.checkpoint(step)
@@ -146,7 +152,7 @@ class Loop:
             self.events.sample(step)
         if plan.due(step, plan.evaluate):
             self.events.evaluate(step)
-        if plan.due(step, plan.checkpoint):
+        if plan.due(step, plan.checkpoint) or step == plan.total:
             self.events.checkpoint(step)
         return Speed() if logged else speed
 

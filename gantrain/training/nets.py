@@ -9,7 +9,7 @@ from typing import TypeVar
 import keras
 import tensorflow as tf
 
-from gantrain.errors import UsageError
+from gantrain.errors import WiringError
 from gantrain.state import net_variables, trainable_variables
 from gantrain.training.ema import STATISTICS
 
@@ -50,11 +50,15 @@ class Net:
 def own_parameters(nets: list[Net]) -> None:
     """Every trainable variable belongs to exactly one net.
 
-    Raises UsageError that names the shared variables.
+    Raises WiringError that names the shared variables.
     """
     owner: dict[int, str] = {}
     for net in nets:
         for key, variable in net.trainable.items():
             other = owner.setdefault(id(variable), key)
             if other != key:
-                raise UsageError(f"variable-shared: {key} and {other} are one variable, but each net must own its parameters")
+                raise WiringError(
+                    "variable-shared", net.role,
+                    f"{key} and {other} are one variable, so two updates would pull at it; each net must own its parameters: "
+                    "build a layer of its own for each",
+                )  # fmt: skip

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """Steps between lines of metrics, grids, checkpoints and scores (None: never), and the last step of the run."""
+    """Steps between lines of metrics, grids, checkpoints and scores (None: never), and the last step of the run.
+
+    `checkpoint_sec`: seconds between checkpoints, beside or instead of steps.
+    """
 
     log: int
     sample: int
-    checkpoint: int
+    checkpoint: int | None
     total: int
     evaluate: int | None = None
+    checkpoint_sec: float | None = None
 
     def due(self, step: int, every: int | None) -> bool:
         """Whether an event of this interval falls on `step` (counted in finished steps)."""
@@ -23,6 +28,21 @@ class Intervals:
         """The first step after `step` on which anything is due."""
         intervals = [every for every in (self.log, self.sample, self.checkpoint, self.evaluate) if every is not None]
         return min(self.total, *((step // every + 1) * every for every in intervals))
+
+
+class Stopwatch:
+    """Rings every so many seconds of running time, whatever happens to the clock on the wall."""
+
+    def __init__(self, every_sec: float | None) -> None:
+        self._every_sec = every_sec
+        self._started = time.monotonic()
+
+    def rang(self) -> bool:
+        """Whether the time is over; then it starts again."""
+        if self._every_sec is None or time.monotonic() - self._started < self._every_sec:
+            return False
+        self._started = time.monotonic()
+        return True
 
 
 class CallLength:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from gantrain.errors import UsageError
+from gantrain.errors import WiringError
 from gantrain.interfaces import Optimizer, Tensor
 from gantrain.training.loss_scale import LossScale
 
@@ -66,13 +66,13 @@ class Update:
         return tape.gradient(loss, self.variables, None if self.loss_scale is None else tf.cast(self.scale, loss.dtype))
 
     def complete(self, gradients: list[Tensor | None]) -> list[Tensor]:
-        """The gradients as dense tensors. Raises UsageError that names the variables which get none."""
+        """The gradients as dense tensors. Raises WiringError that names the variables which get none."""
         return [tf.convert_to_tensor(gradient) for gradient in self._require(gradients)]
 
     def run(self, loss: Tensor, gradients: list[Tensor | None], gate: Tensor) -> Outcome:
         """Apply the update if `gate` holds and it is finite. `loss` is this replica's share; gradients are summed over replicas.
 
-        Raises UsageError that names the variables which get no gradient.
+        Raises WiringError that names the variables which get no gradient.
         """
         reduced, loss = _reduce(self._require(gradients), loss)
         if self.loss_scale is not None:
@@ -108,14 +108,23 @@ class Update:
         bad = [~tf.math.is_finite(loss), *(~tf.reduce_all(tf.math.is_finite(gradient)) for gradient in gradients), True]
         return tf.argmax(tf.cast(tf.stack(bad), tf.int32), output_type=tf.int64)
 
+    def missing(self, gradients: list[Tensor | None]) -> list[str]:
+        """Keys of the variables that get no gradient."""
+        return [key for key, gradient in zip(self.keys, gradients, strict=True) if gradient is None]
+
     def _require(self, gradients: list[Tensor | None]) -> list[Tensor]:
-        missing = [key for key, gradient in zip(self.keys, gradients, strict=True) if gradient is None]
+        missing = self.missing(gradients)
         if missing:
-            raise UsageError(
-                f"the {self.role}'s loss gives no gradient to {', '.join(missing)}: "
-                "a layer that is never called, a stop_gradient, a cast to integers, or NumPy inside the net"
-            )
+            raise WiringError("gradient-none", self.role, no_gradient(self.role, missing))
         return [gradient for gradient in gradients if gradient is not None]
+
+
+def no_gradient(role: str, missing: list[str]) -> str:
+    """What to say of variables that can never learn."""
+    return (
+        f"the {role}'s loss gives no gradient to {', '.join(missing)}: "
+        "a layer that is never called, a stop_gradient, a cast to integers, or NumPy inside the net"
+    )
 
 
 def _reduce(gradients: list[Tensor], loss: Tensor) -> tuple[list[Tensor], Tensor]:

@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from gantrain import registry
-from gantrain.errors import UsageError
+from gantrain.errors import UsageError, WiringError
 from gantrain.interfaces import DiscriminatorOutput, Loss, PenaltyContext, PriorSettings, Settings, Tensor
 from gantrain.spec.model import Objective
 from gantrain.training.nets import Net
@@ -37,27 +37,40 @@ def built(role: str, build: Callable[[], Any]) -> Net:
     known = {id(variable) for variable in net.variables.values()}
     lost = [variable.name for variable in created if id(variable) not in known]
     if lost:
-        raise UsageError(
-            f"the {role} makes the variable {lost[0]} outside of Keras' weights, so a checkpoint would lose it: use add_weight"
+        raise WiringError(
+            "variable-hidden",
+            role,
+            f"the {role} makes the variable {lost[0]} outside of Keras' weights, so a checkpoint would lose it: use add_weight",
         )
     return net
 
 
 def check_outputs(generator: Net, discriminator: Net, shape: tuple[int, ...], latent_size: int, num_classes: int | None) -> None:
-    """Run both nets on zeros. Raises UsageError that says what came out and what must."""
-    labels = None if num_classes is None else tf.zeros([COUNT], tf.int64)
-    images = tried(generator, tf.zeros([COUNT, latent_size]), labels)
+    """Run both nets on zeros. Raises WiringError that says what came out and what must."""
+    check_generator(generator, shape, latent_size, num_classes)
+    check_discriminator(discriminator, shape, num_classes)
+
+
+def check_generator(generator: Net, shape: tuple[int, ...], latent_size: int, num_classes: int | None) -> None:
+    """Latents in, examples out. Raises WiringError."""
+    images = tried(generator, tf.zeros([COUNT, latent_size]), _no_labels(num_classes))
     expect("generator", images, (COUNT, *shape))
-    check_discriminator(discriminator, shape, labels)
-    require_parameters([generator, discriminator])
+    require_parameters([generator])
 
 
-def check_discriminator(discriminator: Net, shape: tuple[int, ...], labels: Tensor | None) -> None:
-    """Run it on zeros. Raises UsageError that says what came out and what must."""
+def check_discriminator(discriminator: Net, shape: tuple[int, ...], num_classes: int | None) -> None:
+    """Examples in, logits out. Raises WiringError."""
+    labels = _no_labels(num_classes)
     output = tried(discriminator, tf.zeros([COUNT, *shape]), labels)
     if not isinstance(output, DiscriminatorOutput):
-        raise UsageError(f"the discriminator gives a {type(output).__name__}; it must give a DiscriminatorOutput(logits [B])")
+        message = f"the discriminator gives a {type(output).__name__}; it must give a DiscriminatorOutput(logits [B])"
+        raise WiringError("output-shape", "discriminator", message)
     expect("discriminator", output.logits, (COUNT,))
+    require_parameters([discriminator])
+
+
+def _no_labels(num_classes: int | None) -> Tensor | None:
+    return None if num_classes is None else tf.zeros([COUNT], tf.int64)
 
 
 def tried(net: Net, inputs: Tensor, labels: Tensor | None) -> Any:
@@ -67,9 +80,11 @@ def tried(net: Net, inputs: Tensor, labels: Tensor | None) -> Any:
     except UsageError:
         raise
     except Exception as error:  # whatever a plugin's net raises, on inputs of the promised form, is its author's to mend
-        raise UsageError(
+        raise WiringError(
+            "component-fails",
+            net.role,
             f"the {net.role} fails on inputs {list(inputs.shape)}, labels {labels is not None}, training=False: "
-            f"{type(error).__name__}: {error}"
+            f"{type(error).__name__}: {error}",
         ) from error
 
 
@@ -77,14 +92,16 @@ def expect(role: str, found: Any, shape: tuple[int, ...]) -> None:
     """Raises UsageError for another form."""
     form = f"{list(getattr(found, 'shape', ()))} {getattr(getattr(found, 'dtype', None), 'name', type(found).__name__)}"
     if form != f"{list(shape)} float32":
-        raise UsageError(f"the {role} gives {form} for a batch of {COUNT}; it must give {list(shape)} float32")
+        message = f"the {role} gives {form} for a batch of {COUNT}; it must give {list(shape)} float32"
+        raise WiringError("output-shape", role, message)
 
 
 def require_parameters(nets: Iterable[Net]) -> None:
     """Raises UsageError for a net with nothing to train."""
     for net in nets:
         if not net.trainable:
-            raise UsageError(f"the {net.role} has no trainable variable when it is built: call it once in its builder")
+            message = f"the {net.role} has no trainable variable when it is built: call it once in its builder"
+            raise WiringError("component-fails", net.role, message)
 
 
 # ---------------------------------------------------------------- plugins' components
@@ -147,10 +164,20 @@ def _try_side(who: str, loss: Loss, side: str, reads: tuple[str, ...]) -> None:
     gradients = tape.gradient(value, {"real": real, "fake": fake})
     missing = [name for name in reads if gradients[name] is None]
     if missing:
-        raise UsageError(
+        raise WiringError(
+            "gradient-none",
+            "objective.loss",
             f"{who}: the {side}'s loss gives no gradient to the {' and '.join(missing)} logits: "
-            "logits not read, a stop_gradient, a cast to integers, or NumPy inside; correct the plugin"
+            "logits not read, a stop_gradient, a cast to integers, or NumPy inside; correct the plugin",
         )
+    if tf.executing_eagerly() and not all(_finite(item) for item in (value, *(gradients[name] for name in reads))):
+        shown = f"{list(LOGITS[0])} (real) and {list(LOGITS[1])} (fake)"
+        message = f"{who}: the {side}'s loss or its gradient is NaN or infinite for the logits {shown}; correct the plugin"
+        raise WiringError("gradient-nonfinite", "objective.loss", message)
+
+
+def _finite(value: Tensor) -> bool:
+    return bool(tf.reduce_all(tf.math.is_finite(value)))
 
 
 def _try_penalty(who: str, penalty: Callable[[PenaltyContext], Tensor], context: PenaltyContext) -> None:

@@ -93,6 +93,7 @@ def test_the_terminal_shows_the_plan_and_the_end_and_nothing_of_tensorflow(finis
 # ---------------------------------------------------------------- interrupted
 
 
+@pytest.mark.slow  # test_crashes.py has a faster one
 def test_after_kill_9_the_same_command_ends_with_the_same_numbers(finished, config, tmp_path):
     run = tmp_path / "killed"
     command = ("fit", config, "--run-dir", run)

@@ -125,7 +125,7 @@ def test_list_shows_every_component_with_its_summary(run):
 
 
 def test_an_unknown_kind_suggests_one(run):
-    assert run("list", "losses")[::2] == (2, "error: there is no kind losses; did you mean loss?\n")
+    assert run("list", "losses")[::2] == (2, "error: there is no kind or component losses; did you mean loss?\n")
 
 
 def test_the_schema_knows_every_component_and_setting(run):
@@ -171,3 +171,19 @@ def test_a_wrong_command_line_ends_with_2_and_shows_the_usage(run, arguments):
     code, _, err = run(*arguments)
     assert code == 2
     assert "Usage: gantrain" in err
+
+
+def test_list_of_a_name_shows_each_setting_with_its_default(run):
+    code, out, _ = run("list", "dcgan")
+    assert code == 0
+    assert "  base_width: default 64; a whole number of at least 1" in out.splitlines()
+    assert sum(line.startswith(("generator dcgan:", "discriminator dcgan:")) for line in out.splitlines()) == 2
+    assert "  path: needed; text" in run("list", "image_folder")[1].splitlines()
+
+
+def test_an_error_comes_before_warnings_and_notes(run, tmp_path):
+    config = tmp_path / "spec.yaml"
+    config.write_text(GOOD.read_text())
+    changes = ("--set", "latent.size=1", "--set", "output.log_every=0")
+    lines = run("validate-config", config, *changes)[2].splitlines()
+    assert [line.split(" [")[0].rpartition(" ")[2] for line in lines][:2] == ["error", "warning"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from gantrain import checkpoint, experiment
+from gantrain import checkpoint, experiment, stored
 from gantrain.errors import DivergedError
 from gantrain.rundir.directory import RunDirectory
 from gantrain.training.events import RunEvents
@@ -135,7 +135,7 @@ def test_rollback_goes_back_with_other_numbers_and_trains_to_the_end(tmp_path, w
     saved = []
     restart = built.engine.start
     built.engine.start = lambda iterator: (
-        saved.append(checkpoint.latest_good(run.checkpoints, warnings.append)),
+        saved.append(stored.latest_good(run.checkpoints, warnings.append)),
         restart(iterator),
     )
     loop.run(StopRequest())
@@ -164,7 +164,7 @@ def test_rollback_is_bounded(tmp_path):
         loop.run(StopRequest())
     assert len(warnings) == 2
     resumed = tiny_experiment({"training.on_nonfinite": "rollback", "training.rollback_budget": 2})
-    found = checkpoint.latest_good(run.checkpoints, warnings.append)
+    found = stored.latest_good(run.checkpoints, warnings.append)
     checkpoint.restore(found[0], resumed.state)
     assert resumed.progress.attempt.numpy() == 2  # a resumed run does not begin to count anew
 

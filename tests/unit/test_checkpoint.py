@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from gantrain import checkpoint
+from gantrain import checkpoint, stored
 from gantrain.errors import RunError
 from gantrain.manifest import DataFacts
 from tests.helpers import snapshot
@@ -66,7 +66,7 @@ def test_what_is_saved_is_restored_to_the_byte(tmp_path):
     assert path.name == "step-00000009"
     assert {item.name for item in path.iterdir()} == set(FILES)
     assert [item.name for item in tmp_path.iterdir()] == [path.name]
-    manifest = checkpoint.verify(path)
+    manifest = stored.verify(path)
     assert (manifest.step, manifest.data) == (9, FACTS)
     assert set(manifest.files) == set(FILES) - {"manifest.json"}
 
@@ -126,10 +126,10 @@ def test_any_damage_is_named_and_the_checkpoint_before_is_taken_with_a_warning(t
     bad = saved(tmp_path, 10)
     DAMAGES[damage](bad / name)
     with pytest.raises(RunError) as caught:
-        checkpoint.verify(bad)
+        stored.verify(bad)
     assert str(bad / name) in str(caught.value)
     warnings = []
-    found = checkpoint.latest_good(tmp_path, warnings.append)
+    found = stored.latest_good(tmp_path, warnings.append)
     assert found is not None
     assert found[0].name == "step-00000009"
     assert found[1].step == 9
@@ -140,21 +140,21 @@ def test_any_damage_is_named_and_the_checkpoint_before_is_taken_with_a_warning(t
 def test_every_byte_of_the_manifest_counts(tmp_path):
     path = saved(tmp_path) / "manifest.json"
     whole = path.read_bytes()
-    meaning = checkpoint.verify(path.parent)
+    meaning = stored.verify(path.parent)
     for index in range(0, len(whole), 7):
         path.write_bytes(whole[:index] + bytes([whole[index] ^ 1]) + whole[index + 1 :])
         with suppress(RunError):  # never another exception, never other facts
-            assert checkpoint.verify(path.parent) == meaning
+            assert stored.verify(path.parent) == meaning
 
 
 def test_all_damaged_is_an_error_and_none_at_all_is_a_fresh_start(tmp_path):
-    assert checkpoint.latest_good(tmp_path / "nowhere", pytest.fail) is None
-    assert checkpoint.latest_good(tmp_path, pytest.fail) is None
+    assert stored.latest_good(tmp_path / "nowhere", pytest.fail) is None
+    assert stored.latest_good(tmp_path, pytest.fail) is None
     for step in (1, 2):
         (saved(tmp_path, step) / "state.index").write_bytes(b"")
     warnings = []
     with pytest.raises(RunError, match=r"no checkpoint in .* is whole"):
-        checkpoint.latest_good(tmp_path, warnings.append)
+        stored.latest_good(tmp_path, warnings.append)
     assert len(warnings) == 2
 
 
@@ -164,24 +164,24 @@ def test_checkpoints_are_ordered_by_number_and_strangers_are_ignored(tmp_path):
     for stranger in ("step-00000200.bak", "replaced-1-step-00000300", ".step-00000400.gantrain-tmp.h.1.00000000.0", "step-5"):
         (tmp_path / stranger).mkdir()
     (tmp_path / "step-00000999").write_text("a file")
-    assert [step for step, _ in checkpoint.all_checkpoints(tmp_path)] == [9, 10, 100, 123456789]
+    assert [step for step, _ in stored.all_checkpoints(tmp_path)] == [9, 10, 100, 123456789]
 
 
 def test_the_newest_are_kept(tmp_path):
     for step in (9, 10, 100, 101):
         saved(tmp_path, step)
-    checkpoint.prune(tmp_path, 3, 101)
-    assert [step for step, _ in checkpoint.all_checkpoints(tmp_path)] == [10, 100, 101]
-    checkpoint.prune(tmp_path, 1, 101)
-    assert [step for step, _ in checkpoint.all_checkpoints(tmp_path)] == [101]
+    stored.prune(tmp_path, 3, 101)
+    assert [step for step, _ in stored.all_checkpoints(tmp_path)] == [10, 100, 101]
+    stored.prune(tmp_path, 1, 101)
+    assert [step for step, _ in stored.all_checkpoints(tmp_path)] == [101]
 
 
 def test_a_damaged_later_checkpoint_never_pushes_out_the_good_one_just_written(tmp_path):
     saved(tmp_path, 20)
     (saved(tmp_path, 30) / "state.index").write_bytes(b"")
     saved(tmp_path, 25)  # after falling back to 20
-    checkpoint.prune(tmp_path, 1, 25)
-    found = checkpoint.latest_good(tmp_path, [].append)
+    stored.prune(tmp_path, 1, 25)
+    found = stored.latest_good(tmp_path, [].append)
     assert found is not None
     assert found[1].step == 25
 
@@ -191,12 +191,12 @@ def test_a_damaged_directory_of_the_same_step_is_moved_aside_and_a_whole_one_is_
         (saved(tmp_path) / "manifest.json").write_text("{}")
         for _ in range(2):
             path = saved(tmp_path)
-            assert checkpoint.verify(path).step == 9
+            assert stored.verify(path).step == 9
             asides = [f"replaced-{index}-step-00000009" for index in range(1, number + 1)]
             assert sorted(item.name for item in tmp_path.iterdir()) == [*asides, "step-00000009"]
 
 
-@pytest.mark.parametrize("victim", ["_facts", "sync_file", "_make_room"])
+@pytest.mark.parametrize("victim", ["facts_of", "sync_file", "_make_room"])
 def test_a_write_that_fails_leaves_nothing_and_the_old_one_untouched(tmp_path, monkeypatch, victim):
     saved(tmp_path, 8)
 
@@ -208,7 +208,7 @@ def test_a_write_that_fails_leaves_nothing_and_the_old_one_untouched(tmp_path, m
         saved(tmp_path, 9)
     monkeypatch.undo()
     assert [item.name for item in tmp_path.iterdir()] == ["step-00000008"]
-    assert checkpoint.verify(tmp_path / "step-00000008").step == 8
+    assert stored.verify(tmp_path / "step-00000008").step == 8
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_that_names_it(tmp_path):
@@ -223,6 +223,6 @@ def test_a_checkpoint_can_be_moved_and_copied(tmp_path):
     shutil.copytree(path, copy)
     shutil.rmtree(path)
     target = zeroed()
-    checkpoint.verify(copy)
+    stored.verify(copy)
     checkpoint.restore(copy, target)
     assert snapshot(target) == snapshot(variables())

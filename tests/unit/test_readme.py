@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from gantrain import plugins, registry
+from gantrain.spec import rule_table
 from gantrain.spec.parse import load_spec_text
+from gantrain.spec.problems import PARSE_RULES
 from gantrain.spec.trees import diff_trees, resolved_tree
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
@@ -66,3 +68,37 @@ def test_the_plugin_of_the_readme_registers_its_loss(tmp_path, monkeypatch):
         assert float(loss.generator(1.0, -1.0)) == 1.0
     finally:
         registry.forget(loaded[0].module)
+
+
+def test_the_loop_with_capture_runs_as_it_stands():
+    import keras
+
+    example = next(block for block in blocks("python") if "gantrain.capture" in block)
+    judge = keras.Sequential([keras.layers.Dense(1)])
+    judge.trainable = False
+    gan = keras.Sequential([keras.Input((2,)), keras.Sequential([keras.layers.Dense(3)]), judge])
+    gan.compile("sgd", "mse")
+    names = {"gan": gan, "steps": 2, "latents": np.ones([4, 2], "float32"), "ones": np.ones([4, 1], "float32")}
+    exec(example, names)
+    assert names["fake"].shape == (4, 3)
+
+
+def test_the_table_of_rules_is_that_of_the_code():
+    assert tuple(rule_table.PARSE_WORDS) == PARSE_RULES
+    assert rule_table.markdown() in README
+    assert all(words for *_, words in rule_table.rows())
+
+
+ISSUE = """
+activation-range logits-activation minimax-vanishing wasserstein-unconstrained penalty-batchnorm second-derivative
+buffer-too-small batch-exceeds-data zero-steps indivisible-batch single-class labels-unused labels-missing
+split-as-class batchnorm-small-batch batchnorm-inference batchnorm-accumulate batchnorm-unsynchronised
+ema-longer-than-run learning-rate-range beta-range schedule-mismatch interval-exceeds-run replay-exceeds-run
+float16-penalty tiny-data latent-size size-unbuildable disk-space output-unwritable unknown-key unknown-name wrong-type
+duplicate-key gradient-none gradient-nonfinite variable-shared wrong-net-updated output-shape output-range
+not-repeatable penalty-gradient
+"""
+
+
+def test_names_of_rules_that_were_promised_are_there():
+    assert set(ISSUE.split()) <= {name for name, *_ in rule_table.rows()}

@@ -29,7 +29,7 @@ def test_the_keys_of_the_file_are_these(tmp_path: Path) -> None:
         "format", "name", "spec_hash", "versions", "device", "data_fingerprint",
         "skipped_files", "status", "exit_reason", "starts",
     ]  # fmt: skip
-    assert list(tree["starts"][0]) == ["time", "pid", "host", "resumed_from_step", "versions"]
+    assert list(tree["starts"][0]) == ["time", "pid", "host", "resumed_from_step", "versions", "device"]
     assert tree["versions"] == {
         "gantrain": "0.1.0",
         "tensorflow": "2.21.0",

@@ -5,11 +5,15 @@ from pathlib import Path
 import pytest
 
 from gantrain.interfaces import SourceFacts
+from gantrain.spec.deep_rules import DEEP_RULES
 from gantrain.spec.loading import load_text
-from gantrain.spec.problems import PARSE_RULES
+from gantrain.spec.model import to_tree
+from gantrain.spec.parse import load_spec_text
+from gantrain.spec.problems import PARSE_RULES, SpecError
 from gantrain.spec.rule import RULES, Rule
 from gantrain.spec.rules import judge
 from gantrain.spec.rules_data import smallest_buffer
+from gantrain.spec.trees import dump_yaml
 
 PLAIN = SourceFacts((28, 28, 1), 4000, None)
 UNLABELLED_POINTS = SourceFacts((2,), 10000, None, bounded=False)
@@ -22,8 +26,9 @@ def _facts(**changes):
     return SourceFacts(**{"shape": (28, 28, 1), "length": 4000, "num_classes": None} | changes)
 
 
-# they need a discriminator that does not end in logits, or whose second derivatives are wrong; none of ours is like that
-UNTESTABLE_HERE = {"logits-activation", "second-derivative"}
+# they need a discriminator that does not end in logits or whose second derivatives are wrong, and none of ours is like that;
+# or a disk that is full or closed: each has a test of its own below
+UNTESTABLE_HERE = {"logits-activation", "second-derivative", "output-unwritable", "disk-space"}
 
 
 def _found(spec, facts):
@@ -47,6 +52,7 @@ def test_every_rule_has_a_case():
 
 def test_names_of_rules_and_of_parsing_are_apart():
     assert not set(RULES) & set(PARSE_RULES)
+    assert not set(DEEP_RULES) & {*RULES, *PARSE_RULES}
 
 
 @pytest.mark.parametrize("base", CLEAN)
@@ -56,7 +62,7 @@ def test_the_bases_of_these_tests_are_clean(spec_of, base):
 
 @pytest.mark.parametrize("base", ["pictures", "points"])
 def test_a_source_that_knows_nothing_silences_the_rules_that_need_it(spec_of, base):
-    spec = spec_of(base, data__shuffle_buffer=1, data__batch_size=10**6, generator__conditioning="embedding")
+    spec = spec_of(base, data__shuffle_buffer=1, data__batch_size=60_000, generator__conditioning="embedding")
     assert _found(spec, None) == {}
 
 
@@ -125,3 +131,25 @@ def test_a_new_rule_is_one_decorated_function(spec_of, monkeypatch):
     assert _found(spec_of("pictures", seed=13), PLAIN) == {"unlucky-seed": "seed"}
     assert _found(spec_of("pictures", seed=14), PLAIN) == {}
     assert _found(spec_of("windows", seed=13), TARGETS) == {}  # it does not hold for other tasks
+
+
+def test_an_output_directory_that_cannot_be_written_is_an_error(spec_of, tmp_path, monkeypatch):
+    assert "output-unwritable" not in _found(spec_of("pictures", output__dir=str(tmp_path / "new" / "runs")), PLAIN)
+    (tmp_path / "file").write_text("")
+    assert _found(spec_of("pictures", output__dir=str(tmp_path / "file" / "runs")), PLAIN)["output-unwritable"] == "output.dir"
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert _found(spec_of("pictures", output__dir=str(tmp_path)), PLAIN)["output-unwritable"] == "output.dir"
+
+
+@pytest.mark.parametrize(("free", "found"), [(199_999_999, True), (200_000_000, False)])
+def test_a_disk_that_is_nearly_full_is_a_warning(spec_of, monkeypatch, free, found):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": free}))
+    assert ("disk-space" in _found(spec_of("pictures"), PLAIN)) == found
+
+
+def test_an_override_is_shown_where_it_is_the_cause(spec_of):
+    with pytest.raises(SpecError) as caught:
+        load_spec_text(dump_yaml(to_tree(spec_of("pictures"))), "f.yaml", ["generator.stages=9", "output.dir=f.yaml/x"])
+    assert {problem.file for problem in caught.value.problems if problem.rule == "size-unbuildable"} == {
+        "--set generator.stages=9"
+    }
