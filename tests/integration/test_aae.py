@@ -28,7 +28,7 @@ PLANS = {
     },
     "convolutional_penalty_bfloat16": {
         "encoder": {"name": "dcgan", "base_width": 4}, "decoder": {"name": "dcgan", "base_width": 4},
-        "objective.penalties": ["gradient_penalty"], "objective.loss": "wasserstein", "training.precision": "mixed_bfloat16",
+        "objective.penalties": ["gradient_penalty"], "objective.loss": "lsgan", "training.precision": "mixed_bfloat16",
     },
 }  # fmt: skip
 SLOW = ("by_label_flips_schedule", "convolutional_penalty_bfloat16")
