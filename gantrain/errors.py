@@ -5,6 +5,10 @@ A message says what is wrong, where, and what to do. Anything that is not a `Gan
 
 from __future__ import annotations
 
+import re
+
+_INSIDE_A_LAYER = re.compile(r"\x1b\[1m(.*?)\x1b\[0m", re.DOTALL)  # Keras wraps what a layer raises; the cause is bold
+
 
 class GantrainError(Exception):
     """Base of all errors that are shown without a traceback."""
@@ -52,3 +56,9 @@ class InterruptedRun(GantrainError):
     def __init__(self, signal_number: int, message: str) -> None:
         super().__init__(message)
         self.exit_code = 128 + signal_number
+
+
+def in_words(error: BaseException) -> str:
+    """Kind and message of a strange error, without what Keras puts around it."""
+    cause = _INSIDE_A_LAYER.search(str(error.args[0]) if error.args else "")  # str() of a KeyError would escape it
+    return f"{type(error).__name__}: {cause.group(1) if cause else error}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gantrain.errors import GantrainError, UsageError
+from gantrain.errors import GantrainError, UsageError, in_words
 from gantrain.interfaces import Settings
 
 # Our own components. They are imported by name, so that this floor does not depend on the wings above it.
@@ -151,9 +151,7 @@ def blaming(row: Row) -> Generator[None, None, None]:
         no_memory = isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
         if no_memory or not row.is_plugin:
             raise
-        raise UsageError(
-            f"{row.placed(_line_inside(row, error))}: {type(error).__name__}: {error}; correct the plugin"
-        ) from error
+        raise UsageError(f"{row.placed(_line_inside(row, error))}: {in_words(error)}; correct the plugin") from error
 
 
 def _line_inside(row: Row, error: Exception) -> int | None:

@@ -13,7 +13,7 @@ from gantrain.deepcheck import modes, outputs, ownership, penalty, resources, sh
 from gantrain.deepcheck.findings import Report, finding, of_error
 from gantrain.deepcheck.replicas import replicas
 from gantrain.deepcheck.subject import Subject, subject_of
-from gantrain.errors import GantrainError, UsageError
+from gantrain.errors import GantrainError, UsageError, in_words
 from gantrain.interfaces import Source
 from gantrain.manifest import DataFacts
 from gantrain.spec.model import Spec
@@ -110,7 +110,7 @@ def _add(report: Report, subject: Subject, check: Callable[[], Iterable[Finding]
     except Exception as error:
         if not subject.spec.plugins:
             raise
-        message = f"a component fails in training: {type(error).__name__}: {error}; correct the plugin"
+        message = f"a component fails in training: {in_words(error)}; correct the plugin"
         report.findings.append(finding("component-fails", role, message))
 
 

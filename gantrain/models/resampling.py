@@ -7,6 +7,8 @@ weights (w0, w0 + w1, w1 + w2, w2) / 2 on four places of the input. Zeros beyond
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 import tensorflow as tf
 
@@ -25,9 +27,11 @@ def enlarge_and_convolve(layer: keras.layers.Layer, x: Tensor, training: bool = 
 
 
 def convolve_and_shrink(layer: keras.layers.Layer, x: Tensor, training: bool = False) -> Tensor:
-    """shrink(layer(x)) for a convolution as above and even sides: [B,2H,2W,n] -> [B,H,W,m]."""
+    """shrink(layer(x)) for a convolution as above: [B,H,W,n] -> [B,H//2,W//2,m]. An odd side loses its last place."""
     filters, inner = 0.25 * _spread(_kernel(layer, x, training)), _convolution(layer)
-    return _with_bias(inner, tf.nn.conv2d(tf.cast(x, inner.compute_dtype), tf.cast(filters, inner.compute_dtype), 2, "SAME"))
+    edge = [(filters.shape[0] - 2) // 2] * 2
+    padding: Any = [[0, 0], edge, edge, [0, 0]]
+    return _with_bias(inner, tf.nn.conv2d(tf.cast(x, inner.compute_dtype), tf.cast(filters, inner.compute_dtype), 2, padding))
 
 
 def _spread(kernel: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from gantrain.aae_interfaces import EncoderOutput
-from gantrain.errors import UsageError
+from gantrain.errors import UsageError, in_words
 from gantrain.spec.aae import AaeSpec
 from gantrain.training.aae_assembly import AaeNets
 from gantrain.training.wiring import COUNT, check_discriminator, expect, require_parameters, tried
@@ -38,4 +38,4 @@ def _tried_encoder(encoder: Callable[..., Any], examples: Any) -> Any:
     except UsageError:
         raise
     except Exception as error:  # whatever a plugin's net raises, on inputs of the promised form, is its author's to mend
-        raise UsageError(f"the encoder fails on inputs {list(examples.shape)}: {type(error).__name__}: {error}") from error
+        raise UsageError(f"the encoder fails on inputs {list(examples.shape)}: {in_words(error)}") from error

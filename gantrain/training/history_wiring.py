@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from gantrain import registry
-from gantrain.errors import UsageError
+from gantrain.errors import UsageError, in_words
 from gantrain.spec.history import HistorySpec
 from gantrain.training.nets import Net
 
@@ -30,7 +30,7 @@ def _check_model(spec: HistorySpec, model: Net, shape: tuple[int, ...]) -> None:
     try:
         outputs = model.model(tf.zeros([COUNT, *shape]), training=False)
     except Exception as error:  # whatever a plugin's net raises, on inputs of the promised form, is its author's to mend
-        raise UsageError(f"{row.placed()} fails on inputs {[COUNT, *shape]}: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{row.placed()} fails on inputs {[COUNT, *shape]}: {in_words(error)}") from error
     _require_form(row.placed(), outputs, [COUNT, spec.window.size], "[B,D]")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from gantrain import registry
-from gantrain.errors import UsageError, WiringError
+from gantrain.errors import UsageError, WiringError, in_words
 from gantrain.interfaces import DiscriminatorOutput, Loss, PenaltyContext, PriorSettings, Settings, Tensor
 from gantrain.spec.model import Objective
 from gantrain.training.nets import Net
@@ -84,7 +84,7 @@ def tried(net: Net, inputs: Tensor, labels: Tensor | None) -> Any:
             "component-fails",
             net.role,
             f"the {net.role} fails on inputs {list(inputs.shape)}, labels {labels is not None}, training=False: "
-            f"{type(error).__name__}: {error}",
+            f"{in_words(error)}",
         ) from error
 
 

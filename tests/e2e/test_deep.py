@@ -53,19 +53,31 @@ def test_sound_nets_come_out_without_error_or_warning(capsys, tmp_path):
     ("net", "fault", "rule", "words"),
     [
         ("generator", "stop", "gradient-none", "generator/first/kernel, generator/first/bias"),
-        ("generator", "zero", "gradient-zero", "generator/first/kernel"),
+        pytest.param("generator", "zero", "gradient-zero", "generator/first/kernel", marks=pytest.mark.slow),
         ("generator", "linear", "output-range", "nothing keeps the generator's values in the range"),
-        ("generator", "sigmoid", "output-range", "the rest is never reached; let its last activation be tanh"),
-        ("generator", "shape", "output-shape", "[2, 8, 2, 1] float32 for a batch of 2; it must give [2, 8, 8, 1]"),
-        ("generator", "hidden", "variable-hidden", "stray"),
-        ("generator", "noise", "not-repeatable", "other values"),
-        ("generator", "numpy", "not-repeatable", "other values"),
-        ("generator", "frozen", "statistics-frozen", "norm/moving_mean"),
-        ("generator", "twice", "statistics-twice", "norm"),
-        ("generator", "raises", "component-fails", "KeyError: 'oops'"),
-        ("discriminator", "frozen", "statistics-frozen", "norm/moving_mean"),
+        pytest.param(
+            "generator",
+            "sigmoid",
+            "output-range",
+            "let its last activation be tanh",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "generator",
+            "shape",
+            "output-shape",
+            "[2, 8, 2, 1] float32 for a batch of 2; it must give [2, 8, 8, 1]",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("generator", "hidden", "variable-hidden", "stray", marks=pytest.mark.slow),
+        pytest.param("generator", "noise", "not-repeatable", "other values", marks=pytest.mark.slow),
+        pytest.param("generator", "numpy", "not-repeatable", "other values", marks=pytest.mark.slow),
+        pytest.param("generator", "frozen", "statistics-frozen", "norm/moving_mean", marks=pytest.mark.slow),
+        pytest.param("generator", "twice", "statistics-twice", "norm", marks=pytest.mark.slow),
+        ("generator", "raises", "component-fails", "KeyError: oops"),
+        pytest.param("discriminator", "frozen", "statistics-frozen", "norm/moving_mean", marks=pytest.mark.slow),
         ("discriminator", "sigmoid", "logits-activation", "a sigmoid or tanh is inside"),
-        ("discriminator", "assigns", "wrong-net-updated", "discriminator/conv/kernel"),
+        pytest.param("discriminator", "assigns", "wrong-net-updated", "discriminator/conv/kernel", marks=pytest.mark.slow),
     ],
 )
 def test_a_fault_in_a_net_is_found_by_name(capsys, tmp_path, net, fault, rule, words):
@@ -94,9 +106,9 @@ def test_a_penalty_through_an_op_without_second_derivative_is_found(capsys, tmp_
 @pytest.mark.parametrize(
     ("key", "value", "path", "words"),
     [
-        ("objective.loss", "always_nan", "objective.loss", "loss always_nan"),
+        pytest.param("objective.loss", "always_nan", "objective.loss", "loss always_nan", marks=pytest.mark.slow),
         ("objective.loss", "nan_on_data", "discriminator", "gradient is NaN"),
-        ("objective.penalties", ["nan_norm"], "discriminator", "gradient is NaN"),
+        pytest.param("objective.penalties", ["nan_norm"], "discriminator", "gradient is NaN", marks=pytest.mark.slow),
     ],
 )
 def test_a_loss_that_is_nan_is_named(capsys, tmp_path, key, value, path, words):

@@ -221,12 +221,12 @@ def test_pictures_that_cannot_be_read_are_exit_code_4_with_the_path(kind, tmp_pa
 @pytest.mark.parametrize(
     "arguments", [("--run-dir", "file/run"), ("--set", "output.dir=file/runs"), ("--run-dir", "/proc/gantrain-run")]
 )
-def test_an_output_directory_that_cannot_be_written_is_exit_code_5(arguments, config, tmp_path, capsys, monkeypatch):
+def test_an_output_directory_that_cannot_be_written_is_said_at_once(arguments, config, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     done = here(capsys, "fit", config, *arguments)
-    assert done.code == 5
-    assert arguments[1].partition("=")[2] or arguments[1] in done.err
+    assert done.code == (2 if arguments[0] == "--set" else 5)  # what is written in the spec is a problem of the spec
+    assert arguments[1].removeprefix("output.dir=") in done.err
     assert "Traceback" not in done.err
 
 

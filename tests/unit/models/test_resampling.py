@@ -18,9 +18,9 @@ FORMS = {
 X = np.random.default_rng(0).normal(size=(2, 6, 4, 3))
 
 
-def derivatives(function, layer: keras.layers.Layer) -> list[np.ndarray]:
+def derivatives(function, layer: keras.layers.Layer, given: np.ndarray = X) -> list[np.ndarray]:
     """Value, the gradient to x, to the kernel and the bias, and the gradient of |gradient to x|^2 to kernel and x."""
-    x, variables = tf.constant(X), [variable.value for variable in layer.trainable_variables]
+    x, variables = tf.constant(given), [variable.value for variable in layer.trainable_variables]
     with tf.GradientTape(persistent=True) as outer:
         outer.watch(x)
         with tf.GradientTape() as inner:
@@ -39,6 +39,15 @@ def test_both_forms_and_all_their_derivatives_are_equal_in_float64(form: str, si
     layer.build((None, 6, 4, 3))
     for plain, fused in zip(*(derivatives(function, layer) for function in FORMS[form]), strict=True):
         assert plain.shape == fused.shape
+        np.testing.assert_allclose(fused, plain, rtol=1e-12, atol=1e-12 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize(("height", "width"), [(7, 5), (6, 5), (3, 2)])
+def test_odd_sides_lose_their_last_place_in_both_forms(height: int, width: int):
+    layer = keras.layers.Conv2D(5, 3, padding="same", dtype="float64")
+    layer.build((None, height, width, 3))
+    x = np.random.default_rng(1).normal(size=(2, height, width, 3))
+    for plain, fused in zip(*(derivatives(function, layer, x) for function in FORMS["down"]), strict=True):
         np.testing.assert_allclose(fused, plain, rtol=1e-12, atol=1e-12 * np.abs(plain).max())
 
 
