@@ -47,6 +47,7 @@ class FewLatents:
         return None
 
 
+@pytest.mark.slow
 def test_jit_gives_the_same_numbers_from_the_same_latents(monkeypatch):
     monkeypatch.setattr(experiment, "Draws", lambda *settings: FewLatents())
     changes = {**BATCH_NORM, "optimizers.generator": "sgd", "optimizers.discriminator": "sgd"}
@@ -61,6 +62,7 @@ class LatentsFromPython(FewLatents):
         return tf.ensure_shape(drawn, self.table.shape[1:])
 
 
+@pytest.mark.slow
 def test_an_operation_that_xla_does_not_know_is_refused_by_name(monkeypatch):
     monkeypatch.setattr(experiment, "Draws", lambda *settings: LatentsFromPython())
     state_after({}, [1])

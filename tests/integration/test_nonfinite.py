@@ -83,7 +83,7 @@ def finite(built):
 WHERE = {"batch": {}, "micro_batch": {"training.accumulate": 4}, "gradient": {}}
 
 
-@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("where", ["batch", pytest.param("micro_batch", marks=pytest.mark.slow), "gradient"])
 def test_abort_names_the_tensor_the_step_and_the_last_checkpoint_and_applies_nothing(tmp_path, where):
     built = tiny_experiment({**BATCH_NORM, **WHERE[where]})
     poison(built, where)
