@@ -44,10 +44,10 @@ class RangeTransform:
         seen = np.empty(values.shape, np.float32)
         count = max(1, CACHED_VALUES // max(1, values[0].size))
         for start in range(0, len(values), count):
-            part = values[start : start + count].astype(np.float32)
+            part = seen[start : start + count]
+            np.copyto(part, values[start : start + count], casting="unsafe")
             if self.source is not None and self.target is not None:
-                part = _affine(part, self.source, self.target)
-            seen[start : start + count] = part
+                _affine_in_place(part, self.source, self.target)
         return seen
 
     def inverse(self, values: np.ndarray) -> np.ndarray:
@@ -77,6 +77,16 @@ class RangeTransform:
 def _affine(values: Any, start: Range, end: Range) -> Any:
     part = (values - start[0]) / (start[1] - start[0])
     return end[0] * (1 - part) + end[1] * part
+
+
+def _affine_in_place(values: np.ndarray, start: Range, end: Range) -> None:
+    """`_affine` of float32 values, operation by operation."""
+    values -= np.float32(start[0])
+    values /= np.float32(start[1] - start[0])
+    rest = np.float32(1) - values
+    rest *= np.float32(end[0])
+    values *= np.float32(end[1])
+    values += rest
 
 
 def _check_finite(values: np.ndarray) -> None:
