@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-from pathlib import Path
 from typing import Any
 
-from gantrain import registry
 from gantrain.spec.aae import AaeSpec
+from tests.helpers import built_experiment, spec_of_tree, with_changes
 
 MLP = {
     "name": "tiny",
@@ -28,31 +26,15 @@ BY_LABEL = {
 
 
 def aae_tree(changes: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The tree of `MLP` with changes given by dotted keys."""
-    tree = copy.deepcopy(MLP)
-    for key, value in (changes or {}).items():
-        *parents, last = key.split(".")
-        node = tree
-        for parent in parents:
-            node = node.setdefault(parent, {})
-        node[last] = copy.deepcopy(value)
-    return tree
+    """`MLP` with changes given by dotted keys."""
+    return with_changes(MLP, changes)
 
 
 def aae_spec(changes: dict[str, Any] | None = None) -> AaeSpec:
-    """The spec of `aae_tree`; the static rules are not asked."""
-    registry.load_built_in()
-    return AaeSpec.model_validate(aae_tree(changes))
+    """The spec of `aae_tree`."""
+    return spec_of_tree(aae_tree(changes))
 
 
 def aae_experiment(changes: dict[str, Any] | None = None, *, started: bool = False) -> Any:
     """A built experiment; `started` gives it its data as well."""
-    from gantrain import aae_experiment as aae
-    from gantrain import experiment
-
-    spec = aae_spec(changes)
-    source, _ = experiment.open_source(spec, Path())
-    built = aae.build_aae(spec, source)
-    if started:
-        built.start_data()
-    return built
+    return built_experiment(aae_spec(changes), started=started)

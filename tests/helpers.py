@@ -8,6 +8,7 @@ from typing import Any
 
 from gantrain import registry
 from gantrain.spec.model import Spec
+from gantrain.spec.tasks import spec_class
 
 MLP = {
     "name": "tiny",
@@ -22,9 +23,9 @@ BATCH_NORM = {"generator.norm": "batch_norm", "discriminator.norm": "batch_norm"
 DROPOUT = {"discriminator.dropout": 0.3}
 
 
-def tiny_tree(changes: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The tree of `MLP` with changes given by dotted keys, such as {"training.fakes": "fresh"}."""
-    tree = copy.deepcopy(MLP)
+def with_changes(base: dict[str, Any], changes: dict[str, Any] | None) -> dict[str, Any]:
+    """A copy of a tree with changes given by dotted keys, such as {"training.fakes": "fresh"}."""
+    tree = copy.deepcopy(base)
     for key, value in (changes or {}).items():
         *parents, last = key.split(".")
         node = tree
@@ -34,22 +35,36 @@ def tiny_tree(changes: dict[str, Any] | None = None) -> dict[str, Any]:
     return tree
 
 
-def tiny_spec(changes: dict[str, Any] | None = None) -> Spec:
-    """The spec of `tiny_tree`; the static rules are not asked."""
+def spec_of_tree(tree: dict[str, Any]) -> Any:
+    """The spec of the tree's task; the static rules are not asked."""
     registry.load_built_in()
-    return Spec.model_validate(tiny_tree(changes))
+    return spec_class(tree).model_validate(tree)
 
 
-def tiny_experiment(changes: dict[str, Any] | None = None, *, started: bool = False) -> Any:
-    """A built experiment; `started` gives it its data as well."""
+def built_experiment(spec: Any, *, started: bool) -> Any:
+    """The experiment of any task's spec; `started` gives it its data as well."""
     from gantrain import experiment
 
-    spec = tiny_spec(changes)
     source, _ = experiment.open_source(spec, Path())
-    built = experiment.build(spec, source)
+    built = experiment.build_any(spec, source)
     if started:
         built.start_data()
     return built
+
+
+def tiny_tree(changes: dict[str, Any] | None = None) -> dict[str, Any]:
+    """`MLP` with changes."""
+    return with_changes(MLP, changes)
+
+
+def tiny_spec(changes: dict[str, Any] | None = None) -> Spec:
+    """The spec of `tiny_tree`."""
+    return spec_of_tree(tiny_tree(changes))
+
+
+def tiny_experiment(changes: dict[str, Any] | None = None, *, started: bool = False) -> Any:
+    """A built experiment."""
+    return built_experiment(tiny_spec(changes), started=started)
 
 
 def snapshot(variables: Any) -> dict[str, bytes]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-from pathlib import Path
 from typing import Any
 
-from gantrain import registry
 from gantrain.spec.history import HistorySpec
+from tests.helpers import built_experiment, spec_of_tree, with_changes
 
 SMALL: dict[str, Any] = {
     "name": "tiny-history",
@@ -27,29 +25,14 @@ SMALL: dict[str, Any] = {
 
 def history_tree(changes: dict[str, Any] | None = None) -> dict[str, Any]:
     """`SMALL` with changes given by dotted keys."""
-    tree = copy.deepcopy(SMALL)
-    for key, value in (changes or {}).items():
-        *parents, last = key.split(".")
-        node = tree
-        for parent in parents:
-            node = node.setdefault(parent, {})
-        node[last] = copy.deepcopy(value)
-    return tree
+    return with_changes(SMALL, changes)
 
 
 def history_spec(changes: dict[str, Any] | None = None) -> HistorySpec:
-    """The spec of `history_tree`; the static rules are not asked."""
-    registry.load_built_in()
-    return HistorySpec.model_validate(history_tree(changes))
+    """The spec of `history_tree`."""
+    return spec_of_tree(history_tree(changes))
 
 
 def history_experiment(changes: dict[str, Any] | None = None, *, started: bool = False) -> Any:
     """A built experiment; `started` gives it its data as well."""
-    from gantrain import experiment
-
-    spec = history_spec(changes)
-    source, _ = experiment.open_source(spec, Path())
-    built = experiment.build_any(spec, source)
-    if started:
-        built.start_data()
-    return built
+    return built_experiment(history_spec(changes), started=started)
