@@ -32,8 +32,10 @@ def save(folder: Path, step: int, variables: Mapping[str, tf.Variable], spec_yam
     return write(folder, step, snapshot(variables), spec_yaml, data)
 
 
-def write(folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml: str, data: DataFacts) -> Path:
-    """As `save`, of a snapshot; on any thread.
+def write(
+    folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml: str, data: DataFacts, interim: bool = False
+) -> Path:
+    """As `save`, of a snapshot; on any thread. `interim`: see `Manifest`.
 
     A directory of that name that is already there is moved aside. A damaged one, which was passed over, stays there; a whole one,
     which a rollback went back to, is deleted when the new one is on the disk.
@@ -43,7 +45,8 @@ def write(folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml:
     with os_errors_explained("write the checkpoint", path):
         try:
             temporary.mkdir()
-            _write(temporary, step, tensors, spec_yaml, data)
+            _write_files(temporary, tensors, spec_yaml)
+            _write_manifest(temporary, step, data, interim)
             aside = _make_room(path)
             temporary.rename(path)
             sync_folder(folder)
@@ -55,7 +58,7 @@ def write(folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml:
     return path
 
 
-def _write(temporary: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml: str, data: DataFacts) -> None:
+def _write_files(temporary: Path, tensors: Mapping[str, np.ndarray], spec_yaml: str) -> None:
     keys = sorted(tensors)
     try:
         with tf.device("CPU:0"):
@@ -69,8 +72,12 @@ def _write(temporary: Path, step: int, tensors: Mapping[str, np.ndarray], spec_y
         reason = error.message.split("; ")[-1].split(" [Op:")[0]  # the words of the system, without TensorFlow's around them
         raise RunError(f"cannot write a checkpoint in {temporary.parent}: {reason}; make room or check the disk") from error
     (temporary / SPEC).write_text(spec_yaml, encoding="utf-8")
+
+
+def _write_manifest(temporary: Path, step: int, data: DataFacts, interim: bool) -> None:
     files = {path.name: facts_of(path) for path in sorted(temporary.iterdir())}
-    (temporary / MANIFEST).write_text(Manifest(step=step, data=data, files=files).to_json(), encoding="utf-8")
+    manifest = Manifest(step=step, data=data, files=files, interim=interim)
+    (temporary / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     for path in temporary.iterdir():
         sync_file(path)
     sync_folder(temporary)

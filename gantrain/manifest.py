@@ -72,6 +72,7 @@ class Manifest(_Part):
     step: int
     data: DataFacts
     files: dict[str, FileFacts]
+    interim: bool = False  # of a gentle stop between two regular ones: it goes when the next one is written
 
     @field_validator("files")
     @classmethod
@@ -101,10 +102,12 @@ class Manifest(_Part):
             raise RunError(f"{path} is damaged or of another gantrain version: {_first(error)}") from error
 
     def _tree(self) -> dict[str, Any]:
-        """Without the table where there is none: most data is not one."""
+        """Without what is not there: most data is no table, most checkpoints are regular."""
         tree = self.model_dump(mode="json")
         if self.data.table is None:
             del tree["data"]["table"]
+        if not self.interim:
+            del tree["interim"]
         return tree
 
 

@@ -123,8 +123,7 @@ def recorded(run: RunDirectory, record: RunRecord, resumed_from: int | None) -> 
 
 def mark_finished(run: RunDirectory, record: RunRecord) -> None:
     """For a run that was killed between its last checkpoint and its last line of run.json. Raises RunError."""
-    if record.status != "finished":
-        _save(record.ended("finished", "all steps done"), run)
+    _save(record.ended("finished", "all steps done"), run)
 
 
 def new_record(experiment: AnyExperiment, tree: Mapping[str, Any], device: str, known: RunRecord | None) -> RunRecord:

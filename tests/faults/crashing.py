@@ -44,6 +44,14 @@ def _text(path: object) -> str:
     return os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
 
 
+def _whole(event: str, arguments: tuple[Any, ...]) -> object:
+    """The path of an event, which may be relative to an open directory: `shutil.rmtree` works so."""
+    path, folder = arguments[0], arguments[-1]
+    if event not in ("os.remove", "os.rmdir") or not isinstance(folder, int) or folder < 0:
+        return path
+    return Path(_text(folder)) / _text(path)
+
+
 def _tear(path: Path) -> None:
     """A write that got half way: of a hidden temporary file or directory, the only ones that are not whole yet."""
     hidden = next((part for part in (path, *path.parents) if ".gantrain-tmp." in part.name), None)
@@ -58,7 +66,7 @@ def install(crasher: Crasher) -> None:
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         writes = event == "open" and len(arguments) > 2 and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
         if writes or event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.truncate"):
-            crasher.step(arguments[0])
+            crasher.step(_whole(event, arguments))
 
     sys.addaudithook(audit)
     for name in ("fsync", "ftruncate"):

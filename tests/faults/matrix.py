@@ -146,24 +146,22 @@ def try_moment(reference: Reference, moment: Moment) -> str | None:
     code, said = start(0, reference.config, run).finish()
     if code != 0 or "Traceback" in said:
         return f"the same command ended with {code}: {said[-2000:]}"
-    return difference(reference.run, run, extra=bool({signal.SIGTERM, signal.SIGINT} & set(moment.signals)))
+    return difference(reference.run, run)
 
 
-def difference(run: Path, other: Path, *, extra: bool = False) -> str | None:
-    """The first thing in which two finished runs differ, timings aside.
-
-    `extra`: the other one was stopped gently, and the checkpoint of that moment may be among the newest in place of an older one.
-    """
+def difference(run: Path, other: Path) -> str | None:
+    """The first thing in which two finished runs differ, timings aside."""
     if _metrics(run) != _metrics(other):
         return "the metrics differ"
     if _files(run, "samples") != _files(other, "samples"):
         return "the names of pictures differ"
     states, others = _files(run, "checkpoints"), _files(other, "checkpoints")
-    if states != others and not extra:
-        return f"the names of checkpoints differ: {sorted(states ^ others)}"
-    if max(states) not in others:
-        return "the last checkpoint is missing"
-    same = (states & others) | _files(run, "samples")
+    if states != others:
+        return f"the names of checkpoints differ: {sorted(map(str, states ^ others))}"
+    left = [path.name for path in other.rglob(".*") if path.name not in (".lock", ".proofs.jsonl")]
+    if left:
+        return f"left behind: {left}"
+    same = states | _files(run, "samples")
     return next((f"{file} differs" for file in sorted(same) if (run / file).read_bytes() != (other / file).read_bytes()), None)
 
 
