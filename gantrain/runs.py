@@ -194,7 +194,7 @@ def _status(error: BaseException) -> Status:
 
 
 def _reason(error: BaseException) -> str:
-    return str(error) if isinstance(error, GantrainError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, GantrainError | InterruptedRun) else f"{type(error).__name__}: {error}"
 
 
 def _now() -> str:

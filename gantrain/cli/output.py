@@ -77,15 +77,15 @@ def run_command(command: Callable[[], object]) -> int:
         result = command()
     except Exception as problem:  # every outcome must become an exit code
         return _code_of(problem)
+    except InterruptedRun as stop:
+        error(str(stop))
+        return stop.exit_code
     except KeyboardInterrupt:
         return _stopped()
     return result if isinstance(result, int) else 0
 
 
 def _code_of(problem: Exception) -> int:
-    if isinstance(problem, InterruptedRun):
-        error(str(problem))
-        return problem.exit_code
     if isinstance(problem, GantrainError):
         error(_with_prefix(str(problem)))
         return problem.exit_code
