@@ -96,6 +96,7 @@ class Fitting:
         run = RunDirectory.open_or_create(path) if path else RunDirectory.create_numbered(parent, self.spec.name)
         with locked(run.path):
             run.tidy()
+            run.unshare()
             known = runs.look_over(run, self._warn)
             runs.check_spec(run, self._tree())
             drift.check_data(known, self._experiment.data_facts, run.path)

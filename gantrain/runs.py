@@ -83,6 +83,9 @@ def resume(run: RunDirectory, experiment: AnyExperiment, tree: Mapping[str, Any]
     if manifest.step > experiment.total_steps:
         raise RunError(f"{path} is at step {manifest.step}, the spec ends at {experiment.total_steps}; raise training.steps")
     checkpoint.restore(path, experiment.state)
+    found_step = int(experiment.progress.step.numpy())
+    if found_step != manifest.step:
+        raise RunError(f"{path} is damaged: its tensors are those of step {found_step}; restore it from a copy")
     cut = proofs.cut_back(manifest.step)
     if cut.damaged > 1:  # one: torn by the crash
         warn(f"{run.metrics_path} is damaged: {cut.damaged} lines that could not be read were left out")

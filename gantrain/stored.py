@@ -16,7 +16,7 @@ from gantrain.rundir.files import os_errors_explained, temporary_sibling
 SPEC = "spec.resolved.yaml"
 STATE = "state"
 NEEDED = (SPEC, f"{STATE}.index")
-_NAME = re.compile(r"step-(\d{8,})")
+_NAME = re.compile(r"step-([0-9]{8,18})")
 
 
 def all_checkpoints(folder: Path) -> list[tuple[int, Path]]:

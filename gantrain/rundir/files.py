@@ -30,6 +30,7 @@ _ADVICE = {
     errno.EEXIST: ("a file is in the place of a directory", "choose another place, or move that file away"),
     errno.EISDIR: ("a directory is in the place of a file", "move that directory away"),
     errno.ENOENT: ("it does not exist", "check the path"),
+    errno.ELOOP: ("it is a link, or one that leads to itself", "put what it should point to in its place"),
     errno.ENAMETOOLONG: ("the name is too long", "choose a shorter name"),
 }
 
