@@ -7,6 +7,7 @@ step-00000500/  state.index, state.data-*   tensors by stable key (TensorFlow's 
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -87,7 +88,7 @@ def _make_room(path: Path) -> Path | None:
     """Where a directory of that name has gone; None if there was none."""
     number = 0
     aside = path
-    while aside.exists():
+    while os.path.lexists(aside):  # also a link that leads nowhere
         number += 1
         aside = path.with_name(f"replaced-{number}-{path.name}")
     if aside == path:

@@ -22,7 +22,7 @@ class _SlotOptimizer:
 
     def __init__(self, variables: Mapping[str, tf.Variable]) -> None:
         self._targets = list(variables.values())
-        size = sum(math.prod(target.shape) * target.dtype.size for target in self._targets)
+        size = sum(math.prod(target.shape.as_list()) * target.dtype.size for target in self._targets)
         require(size * len(self.slot_names), "the state of an optimizer")
         self.updates = tf.Variable(tf.constant(0, tf.int64), trainable=False, name="updates")
         self._slots = {name: [_zeros_like(target) for target in self._targets] for name in self.slot_names}

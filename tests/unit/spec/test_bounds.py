@@ -24,7 +24,7 @@ CASES = {
     "replay": {"size": 10**12},
     "objective": {"penalties": [{"name": "r1", "every": 10**30}]},
     "generator": {"name": "dcgan", "stages": 10**9},
-    "discriminator": {"name": "dcgan", "base_width": 10**4000},
+    "discriminator": {"name": "dcgan", "base_width": 10**100},
 }
 
 
