@@ -5,7 +5,6 @@ Each owns its slots under stable keys and counts its own updates. Gradients come
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import tensorflow as tf
@@ -22,7 +21,7 @@ class _SlotOptimizer:
 
     def __init__(self, variables: Mapping[str, tf.Variable]) -> None:
         self._targets = list(variables.values())
-        size = sum(math.prod(target.shape.as_list()) * target.dtype.size for target in self._targets)
+        size = sum((target.shape.num_elements() or 0) * target.dtype.size for target in self._targets)
         require(size * len(self.slot_names), "the state of an optimizer")
         self.updates = tf.Variable(tf.constant(0, tf.int64), trainable=False, name="updates")
         self._slots = {name: [_zeros_like(target) for target in self._targets] for name in self.slot_names}
