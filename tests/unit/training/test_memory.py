@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
+from gantrain import machine
 from gantrain.errors import UsageError
 from gantrain.training import memory
 from tests.helpers import tiny_experiment
@@ -17,16 +18,10 @@ def free(monkeypatch):
     """A machine with that many bytes left, on which nothing is small."""
 
     def set_free(size: int | None) -> None:
-        monkeypatch.setattr(memory, "free_bytes", lambda: size)
+        monkeypatch.setattr(machine, "free_bytes", lambda: size)
         monkeypatch.setattr(memory, "SMALL", 0)
 
     return set_free
-
-
-def test_the_memory_that_is_free_is_known_here_and_no_more_than_all():
-    found = memory.free_bytes()
-    assert found is not None
-    assert 0 < found <= memory._numbers(memory._MEMORY)["MemTotal:"] * 1024
 
 
 @pytest.mark.parametrize(
@@ -57,16 +52,3 @@ def test_add_weight_is_keras_own_again_afterwards(free):
     with pytest.raises(memory.NotEnoughMemory):
         tiny_experiment()
     assert tf.keras.layers.Layer.add_weight is before
-
-
-def test_the_limit_of_a_container_counts_and_pages_of_files_do_not(tmp_path, monkeypatch):
-    for name, text in {
-        "memory.max": "1000\n",
-        "memory.current": "900\n",
-        "memory.stat": "inactive_file 300\nactive_file 50\n",
-    }.items():
-        (tmp_path / name).write_text(text)
-    monkeypatch.setattr(memory, "_GROUP", tmp_path)
-    assert memory.free_bytes() == 450
-    (tmp_path / "memory.max").write_text("max\n")
-    assert memory.free_bytes() != 450
