@@ -130,8 +130,9 @@ class RunDirectory:
 
     def places(self) -> list[Path]:
         """What a run writes to outside its checkpoints, as far as it is there, in order."""
-        with os_errors_explained("read", self.path):
+        with os_errors_explained("read", self.samples):
             pictures = sorted(self.samples.iterdir()) if self.samples.is_dir() and not self.samples.is_symlink() else []
+        with os_errors_explained("read", self.path):
             return [*(self.path / name for name in sorted(_OURS) if os.path.lexists(self.path / name)), *pictures]
 
     def unshare(self) -> None:
