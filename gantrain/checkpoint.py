@@ -7,6 +7,7 @@ step-00000500/  state.index, state.data-*   tensors by stable key (TensorFlow's 
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,8 +33,10 @@ def save(folder: Path, step: int, variables: Mapping[str, tf.Variable], spec_yam
     return write(folder, step, snapshot(variables), spec_yaml, data)
 
 
-def write(folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml: str, data: DataFacts) -> Path:
-    """As `save`, of a snapshot; on any thread.
+def write(
+    folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml: str, data: DataFacts, interim: bool = False
+) -> Path:
+    """As `save`, of a snapshot; on any thread. `interim`: see `Manifest`.
 
     A directory of that name that is already there is moved aside. A damaged one, which was passed over, stays there; a whole one,
     which a rollback went back to, is deleted when the new one is on the disk.
@@ -43,7 +46,8 @@ def write(folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml:
     with os_errors_explained("write the checkpoint", path):
         try:
             temporary.mkdir()
-            _write(temporary, step, tensors, spec_yaml, data)
+            _write_files(temporary, tensors, spec_yaml)
+            _write_manifest(temporary, step, data, interim)
             aside = _make_room(path)
             temporary.rename(path)
             sync_folder(folder)
@@ -55,7 +59,7 @@ def write(folder: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml:
     return path
 
 
-def _write(temporary: Path, step: int, tensors: Mapping[str, np.ndarray], spec_yaml: str, data: DataFacts) -> None:
+def _write_files(temporary: Path, tensors: Mapping[str, np.ndarray], spec_yaml: str) -> None:
     keys = sorted(tensors)
     try:
         with tf.device("CPU:0"):
@@ -69,8 +73,12 @@ def _write(temporary: Path, step: int, tensors: Mapping[str, np.ndarray], spec_y
         reason = error.message.split("; ")[-1].split(" [Op:")[0]  # the words of the system, without TensorFlow's around them
         raise RunError(f"cannot write a checkpoint in {temporary.parent}: {reason}; make room or check the disk") from error
     (temporary / SPEC).write_text(spec_yaml, encoding="utf-8")
+
+
+def _write_manifest(temporary: Path, step: int, data: DataFacts, interim: bool) -> None:
     files = {path.name: facts_of(path) for path in sorted(temporary.iterdir())}
-    (temporary / MANIFEST).write_text(Manifest(step=step, data=data, files=files).to_json(), encoding="utf-8")
+    manifest = Manifest(step=step, data=data, files=files, interim=interim)
+    (temporary / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     for path in temporary.iterdir():
         sync_file(path)
     sync_folder(temporary)
@@ -80,7 +88,7 @@ def _make_room(path: Path) -> Path | None:
     """Where a directory of that name has gone; None if there was none."""
     number = 0
     aside = path
-    while aside.exists():
+    while os.path.lexists(aside):  # also a link that leads nowhere
         number += 1
         aside = path.with_name(f"replaced-{number}-{path.name}")
     if aside == path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from gantrain.rundir.grid import best_layout, write_png
 from gantrain.spec.history import HistorySpec
 from gantrain.spec.model import Spec
 from gantrain.spec.tasks import AnySpec
+from gantrain.training.memory import require
 
 SUFFIXES = {"grid": ".png", "images": "", "npz": ".npz", "csv": ".csv"}  # form -> end of the file's name; images: a directory
 WEIGHTS = {"ema": "ema", "raw": "generator"}  # word on the command line -> role in the state
@@ -60,11 +62,18 @@ class Drawing:
     def outputs(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Network outputs [n,*shape] float32 and the classes asked for [n] int64, or None. Raises UsageError, RunError."""
         assert isinstance(self._spec, Spec)
+        self._require_memory(self._spec.latent.size)
         labels = self._labels()
         net = build_net(self._spec, "generator", self._manifest.data, role=self._role())
         checkpoint.restore_part(self._path, net.variables, self._role())
         sampler = build_sampler(self._spec, net.model, self._manifest.data, self._wish.batch_size)
         return sampler.draw(self._wish.seed, self._wish.count, labels), labels
+
+    def _require_memory(self, latent_size: int) -> None:
+        """UsageError for more than can be drawn at once."""
+        shape, wish = self._manifest.data.shape, self._wish
+        rows = max(wish.count, wish.batch_size)
+        require(4 * rows * (math.prod(shape) + latent_size), f"drawing {rows:,} examples {list(shape)} at once")
 
     def write(self, out: Path | None) -> list[Path]:
         """Draw and write; the files, in order. Raises UsageError for a form that this data has not."""

@@ -50,8 +50,12 @@ class RunError(GantrainError):
     exit_code = 5
 
 
-class InterruptedRun(GantrainError):
-    """A signal ended training after a checkpoint was written."""
+class InterruptedRun(BaseException):
+    """A signal ends the command, in training after a checkpoint was written.
+
+    It is raised between any two instructions, hence no Exception: what handles those of a damaged picture, of a plugin or of a
+    layer must not take a signal for one.
+    """
 
     def __init__(self, signal_number: int, message: str) -> None:
         super().__init__(message)

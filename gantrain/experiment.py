@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +17,12 @@ from gantrain.aae_experiment import AaeExperiment, build_aae
 from gantrain.data.pipeline import Order, batches
 from gantrain.data.source_facts import facts_of
 from gantrain.data.transforms import RangeTransform
+from gantrain.errors import DataError
 from gantrain.evaluation.scores import SAMPLES, score_for
 from gantrain.history_experiment import HistoryExperiment, build_history
 from gantrain.interfaces import NetContext, Source, SourceFacts
 from gantrain.keys import short_seed
-from gantrain.manifest import DataFacts
+from gantrain.manifest import DataFacts, check_shape
 from gantrain.pictures import Pictures
 from gantrain.registry import row_of
 from gantrain.sampling import BLOCK, Sampler
@@ -36,6 +38,7 @@ from gantrain.training.events import RunEvents
 from gantrain.training.gan import GanStep
 from gantrain.training.health import Health
 from gantrain.training.loop import Watchman
+from gantrain.training.memory import require
 from gantrain.training.nets import Net, own_parameters
 from gantrain.training.progress import Progress
 from gantrain.training.recovery import Rollback
@@ -125,10 +128,20 @@ def open_source(spec: AnySpec, base_dir: Path) -> tuple[Source, SourceFacts]:
 
 
 def build_any(spec: AnySpec, source: Source) -> AnyExperiment:
-    """The experiment of a spec's task. Raises UsageError."""
+    """The experiment of a spec's task. Raises UsageError, DataError for examples larger than any net takes."""
+    _check_size(spec.data.batch_size, source.shape)
     if isinstance(spec, AaeSpec):
         return build_aae(spec, source)
     return build_history(spec, source) if isinstance(spec, HistorySpec) else build(spec, source)
+
+
+def _check_size(batch: int, shape: tuple[int, ...]) -> None:
+    """What any net needs at least. Raises DataError, UsageError."""
+    try:
+        check_shape(shape)
+    except ValueError as error:
+        raise DataError(f"data.source: {error}; make the examples smaller") from None
+    require(2 * 4 * batch * math.prod(shape), f"a batch of {batch:,} examples {list(shape)} with as many fakes")
 
 
 def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:

@@ -96,6 +96,7 @@ class Fitting:
         run = RunDirectory.open_or_create(path) if path else RunDirectory.create_numbered(parent, self.spec.name)
         with locked(run.path):
             run.tidy()
+            run.unshare()
             known = runs.look_over(run, self._warn)
             runs.check_spec(run, self._tree())
             drift.check_data(known, self._experiment.data_facts, run.path)
@@ -104,7 +105,9 @@ class Fitting:
             for warning in drift.changes_of_versions(known, runs.versions(), self._device):
                 self._warn(f"warning: {warning}")
             if resumed == self._experiment.total_steps:
-                runs.mark_finished(run, record)
+                if record.status != "finished":  # killed right after its last checkpoint
+                    self._events(run).saver.prune(resumed)
+                    runs.mark_finished(run, record)
                 self._tell(f"{run.path} has all its {resumed:,} steps; raise training.steps to go on")
                 return
             self._tell(f"writes to {run.path}" + (f", from step {resumed:,} on" if resumed else ""))

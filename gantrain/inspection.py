@@ -13,6 +13,7 @@ from gantrain.drift import check_spec, read_tree
 from gantrain.errors import GantrainError, RunError
 from gantrain.rundir.directory import RunDirectory
 from gantrain.rundir.files import is_temporary, os_errors_explained, read_bounded
+from gantrain.rundir.links import symbolic_links
 from gantrain.rundir.metrics import MetricsLog
 from gantrain.rundir.proofs import METRICS, Proofs
 from gantrain.rundir.record import RunRecord
@@ -34,7 +35,8 @@ class Finding(NamedTuple):
 def inspect(run: RunDirectory) -> list[Finding]:
     """Findings about everything in a run directory, in the order of the layout."""
     proven = changed_files(run)
-    found = [*_texts(run, proven), *_plugins(run), *_others(run, proven), *_checkpoints(run), *_leftovers(run)]
+    links = [Finding(path, problem) for path, problem in symbolic_links(run.places()).items()]
+    found = [*links, *_texts(run, proven), *_plugins(run), *_others(run, proven), *_checkpoints(run), *_leftovers(run)]
     known = {finding.path for finding in found}
     return [*found, *(Finding(path, problem) for path, problem in proven.items() if path not in known)]
 

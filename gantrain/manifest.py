@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ MANIFEST = "manifest.json"
 FORMAT = 1  # of the manifest and of the tensors' keys; raise it with a change of either, and add a reader of the former one
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")  # a file of the checkpoint's own directory, never a way out of it
 _MAX_BYTES = 64_000_000
+MOST_NUMBERS = 2**28  # of one example, such as a picture of 8192x8192 with 4 channels
 
 # format -> function that gives a tree of the next format; a checkpoint of an older gantrain passes through all that follow
 READERS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
@@ -63,6 +65,12 @@ class DataFacts(_Part):
         )
 
 
+def check_shape(shape: tuple[int, ...]) -> None:
+    """ValueError for examples that no net could be built for in any memory."""
+    if min(shape, default=1) < 1 or math.prod(shape) > MOST_NUMBERS:
+        raise ValueError(f"an example of shape {list(shape)} has more than {MOST_NUMBERS:,} numbers, or none")
+
+
 class Manifest(_Part):
     """The whole manifest. It is written with a digest of itself."""
 
@@ -72,6 +80,7 @@ class Manifest(_Part):
     step: int
     data: DataFacts
     files: dict[str, FileFacts]
+    interim: bool = False  # of a gentle stop between two regular ones: it goes when the next one is written
 
     @field_validator("files")
     @classmethod
@@ -80,6 +89,12 @@ class Manifest(_Part):
             if not _PLAIN_NAME.fullmatch(name):
                 raise ValueError(f"{name!r} is not the name of a file of a checkpoint")
         return files
+
+    @field_validator("data")
+    @classmethod
+    def _check_shape(cls, data: DataFacts) -> DataFacts:
+        check_shape(data.shape)
+        return data
 
     def to_json(self) -> str:
         """Text of the file."""
@@ -101,10 +116,12 @@ class Manifest(_Part):
             raise RunError(f"{path} is damaged or of another gantrain version: {_first(error)}") from error
 
     def _tree(self) -> dict[str, Any]:
-        """Without the table where there is none: most data is not one."""
+        """Without what is not there: most data is no table, most checkpoints are regular."""
         tree = self.model_dump(mode="json")
         if self.data.table is None:
             del tree["data"]["table"]
+        if not self.interim:
+            del tree["interim"]
         return tree
 
 

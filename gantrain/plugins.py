@@ -21,6 +21,8 @@ from gantrain import approvals, registry
 from gantrain.errors import GantrainError, UsageError
 from gantrain.startup import import_tensorflow
 
+_MAX_BYTES = 10_000_000  # of a plugin file
+
 GROUP = "gantrain.plugins"  # entry-point group: an installed package gives its plugin module a short name
 
 
@@ -112,7 +114,13 @@ def _module_spec(name: str) -> ModuleSpec | None:
 
 def _read(entry: str, path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ValueError("it is no file but a pipe or a device")
+        with path.open("rb") as file:
+            code = file.read(_MAX_BYTES + 1)
+        if len(code) > _MAX_BYTES:
+            raise ValueError(f"it is larger than {_MAX_BYTES:,} bytes")
+        return code
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"plugin {entry}: cannot read {path}: {reason}; paths are relative to the config file") from None

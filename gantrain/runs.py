@@ -83,6 +83,9 @@ def resume(run: RunDirectory, experiment: AnyExperiment, tree: Mapping[str, Any]
     if manifest.step > experiment.total_steps:
         raise RunError(f"{path} is at step {manifest.step}, the spec ends at {experiment.total_steps}; raise training.steps")
     checkpoint.restore(path, experiment.state)
+    found_step = int(experiment.progress.step.numpy())
+    if found_step != manifest.step:
+        raise RunError(f"{path} is damaged: its tensors are those of step {found_step}; restore it from a copy")
     cut = proofs.cut_back(manifest.step)
     if cut.damaged > 1:  # one: torn by the crash
         warn(f"{run.metrics_path} is damaged: {cut.damaged} lines that could not be read were left out")
@@ -123,8 +126,7 @@ def recorded(run: RunDirectory, record: RunRecord, resumed_from: int | None) -> 
 
 def mark_finished(run: RunDirectory, record: RunRecord) -> None:
     """For a run that was killed between its last checkpoint and its last line of run.json. Raises RunError."""
-    if record.status != "finished":
-        _save(record.ended("finished", "all steps done"), run)
+    _save(record.ended("finished", "all steps done"), run)
 
 
 def new_record(experiment: AnyExperiment, tree: Mapping[str, Any], device: str, known: RunRecord | None) -> RunRecord:
@@ -195,7 +197,7 @@ def _status(error: BaseException) -> Status:
 
 
 def _reason(error: BaseException) -> str:
-    return str(error) if isinstance(error, GantrainError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, GantrainError | InterruptedRun) else f"{type(error).__name__}: {error}"
 
 
 def _now() -> str:

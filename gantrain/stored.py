@@ -11,12 +11,12 @@ from pathlib import Path
 
 from gantrain.errors import RunError
 from gantrain.manifest import MANIFEST, FileFacts, Manifest
-from gantrain.rundir.files import os_errors_explained
+from gantrain.rundir.files import os_errors_explained, temporary_sibling
 
 SPEC = "spec.resolved.yaml"
 STATE = "state"
 NEEDED = (SPEC, f"{STATE}.index")
-_NAME = re.compile(r"step-(\d{8,})")
+_NAME = re.compile(r"step-([0-9]{8,18})")
 
 
 def all_checkpoints(folder: Path) -> list[tuple[int, Path]]:
@@ -91,13 +91,36 @@ def latest_good(
     return None
 
 
-def prune(folder: Path, keep_last: int, newest: int, spared: Collection[int] = ()) -> None:
+def interim_steps(folder: Path) -> set[int]:
+    """Steps of the checkpoints that gentle stops wrote between two regular ones. Raises RunError."""
+    return {step for step, path in all_checkpoints(folder) if _is_interim(path)}
+
+
+def _is_interim(path: Path) -> bool:
+    try:
+        return Manifest.load(path / MANIFEST).interim
+    except RunError:
+        return False  # damaged: told by those that read it
+
+
+def prune(folder: Path, keep_last: int, newest: int, spared: Collection[int] = (), interim: Collection[int] = ()) -> None:
     """Delete all but `keep_last` of the checkpoints up to step `newest`, the one just written, and those `spared` by step.
 
-    Later ones are damaged (the run fell back behind them); they neither count as kept nor are they deleted. Raises RunError.
+    Those that are `interim` do not count as kept, and only the newest checkpoint may be one: what is left in the end is the same
+    whether the run was stopped or not. Later ones than `newest` are damaged (the run fell back behind them); they neither count
+    as kept nor are they deleted. Raises RunError.
     """
     written = [(step, path) for step, path in all_checkpoints(folder) if step <= newest]
-    for step, path in written[:-keep_last]:
-        if step not in spared:
-            with os_errors_explained("delete the old checkpoint", path):
-                shutil.rmtree(path)
+    regular = [step for step, _ in written if step not in interim]
+    kept = {newest, *regular[-keep_last:], *spared}
+    for step, path in written:
+        if step not in kept:
+            _delete(path)
+
+
+def _delete(path: Path) -> None:
+    """Out of sight at once, then file by file: nobody ever sees half a checkpoint."""
+    with os_errors_explained("delete the old checkpoint", path):
+        hidden = temporary_sibling(path)
+        path.rename(hidden)
+        hidden.unlink() if hidden.is_symlink() else shutil.rmtree(hidden)  # a link's target is not ours

@@ -1,8 +1,9 @@
 """Kill a run at many moments, type the same command again, and compare with a run that was left alone.
 
-python scripts/crash_matrix.py --seed S --count N: half of N moments are at a random change of a file (a checkpoint, a grid,
-a line of metrics, a rename), a quarter are SIGKILL after a random time, the rest SIGTERM or SIGINT, once or twice. Tensors and
-pictures must have the same bytes and metrics the same numbers, timings aside. Ends with 0 if all do.
+python scripts/crash_matrix.py --seed S --count N: of five moments two are SIGKILL at a random change of a file (a checkpoint,
+a grid, a line of metrics, a rename), one is SIGKILL after a random time, one SIGTERM or SIGINT, once or twice, and in one the
+system refuses from a random change on (full, quota, read-only, ...), is slow, or its clock jumps. The same checkpoints must be
+left, tensors and pictures with the same bytes and metrics with the same numbers, timings aside. Ends with 0 if all are.
 
 The runs are forks of one process that has imported TensorFlow and not used it: each costs about two seconds.
 """

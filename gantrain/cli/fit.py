@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from gantrain.cli import output
+from gantrain.cli.paths import PATH
 from gantrain.errors import UsageError
 from gantrain.spec.parse import LoadedSpec, check_resolved, load_spec
 
@@ -35,9 +36,9 @@ class Request:
 
 
 @click.command("fit", short_help="Train a GAN from a YAML file.")
-@click.argument("config", required=False, type=click.Path(path_type=Path))
-@click.option("--resume", metavar="RUN_DIR", type=click.Path(path_type=Path), help="Continue this run.")
-@click.option("--run-dir", metavar="DIR", type=click.Path(path_type=Path), help="Start this run directory, or continue it.")
+@click.argument("config", required=False, type=PATH)
+@click.option("--resume", metavar="RUN_DIR", type=PATH, help="Continue this run.")
+@click.option("--run-dir", metavar="DIR", type=PATH, help="Start this run directory, or continue it.")
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change a setting, e.g. --set training.steps=100.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "gpu"]), default="auto", show_default=True)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and stop.")

@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from gantrain.cli import output
+from gantrain.cli.paths import PATH
 from gantrain.errors import RunError
 
 
 @click.command("fsck", short_help="Look a run directory over for damage; changes nothing.")
-@click.argument("run_dir", type=click.Path(path_type=Path))
+@click.argument("run_dir", type=PATH)
 def command(run_dir: Path) -> int:
     """Check every file of RUN_DIR against what was written. Ends with 0 if all is whole, with 5 if something is damaged.
 

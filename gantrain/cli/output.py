@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -17,6 +18,10 @@ if TYPE_CHECKING:  # `--help` does not need the spec
 
 BUG = 1
 INTERRUPTED = 130  # 128 + SIGINT
+# What a system refuses at any place and time is no bug of ours, even where nobody expects it.
+REFUSALS = frozenset(
+    (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENAMETOOLONG, errno.ELOOP, errno.ESTALE)
+)
 PIPE_CLOSED = 141  # 128 + SIGPIPE, as a shell reports it for `gantrain list | head -1`
 REPORT = "This is a bug in gantrain. Please report it with the lines above and the command you typed."
 
@@ -77,15 +82,15 @@ def run_command(command: Callable[[], object]) -> int:
         result = command()
     except Exception as problem:  # every outcome must become an exit code
         return _code_of(problem)
+    except InterruptedRun as stop:
+        error(str(stop))
+        return stop.exit_code
     except KeyboardInterrupt:
         return _stopped()
     return result if isinstance(result, int) else 0
 
 
 def _code_of(problem: Exception) -> int:
-    if isinstance(problem, InterruptedRun):
-        error(str(problem))
-        return problem.exit_code
     if isinstance(problem, GantrainError):
         error(_with_prefix(str(problem)))
         return problem.exit_code
@@ -101,6 +106,9 @@ def _code_of(problem: Exception) -> int:
     ):  # TensorFlow's, without importing it
         error("error: out of memory; a smaller data.batch_size, smaller nets, or training.accumulate need less")
         return UsageError.exit_code
+    if isinstance(problem, OSError) and problem.errno in REFUSALS and problem.filename is not None:
+        error(f"error: cannot use {problem.filename}: {problem.strerror}; check the path, its permissions and the disk")
+        return RunError.exit_code
     import traceback
 
     error("".join(traceback.format_exception(problem)) + REPORT)

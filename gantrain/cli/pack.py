@@ -8,13 +8,14 @@ import click
 
 from gantrain import registry
 from gantrain.cli.output import echo, warn
+from gantrain.cli.paths import PATH
 from gantrain.spec.parse import load_spec
 from gantrain.spec.trees import resolved_tree
 
 
 @click.command("pack", short_help="Decode a data source once, into one file.")
 @click.argument("config", type=click.Path())
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=PATH)
 @click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, such as data.source.height=64. Repeatable."
 )

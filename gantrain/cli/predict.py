@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from gantrain.cli import output
+from gantrain.cli.paths import PATH
 
 
 @click.command("predict", short_help="Outputs and windows of a network of task history.")
-@click.argument("checkpoint", type=click.Path(path_type=Path))
-@click.argument("inputs", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="An .npz file; by default named by inputs, run and step.")
+@click.argument("checkpoint", type=PATH)
+@click.argument("inputs", type=PATH)
+@click.option("--out", type=PATH, help="An .npz file; by default named by inputs, run and step.")
 @click.option("--allow-plugins", is_flag=True, help="Run the code of the run's plugins.")
 def command(checkpoint: Path, inputs: Path, out: Path | None, allow_plugins: bool) -> None:
     """Run the network of CHECKPOINT (a run directory or one checkpoint) on INPUTS, a .npy, .npz or .csv file.

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from gantrain.cli import output
+from gantrain.cli.paths import PATH
 from gantrain.errors import UsageError
 
 
@@ -22,19 +23,19 @@ def _layout(context: click.Context, parameter: click.Parameter, value: str | Non
 
 
 @click.command("sample", short_help="Draw from a run or a checkpoint.")
-@click.argument("checkpoint", type=click.Path(path_type=Path))
+@click.argument("checkpoint", type=PATH)
 @click.option("--count", type=click.IntRange(min=1), help="How many; 64, or as many as --grid holds.")
 @click.option(
     "--seed", type=click.IntRange(min=0, max=2**63 - 1), default=0, show_default=True, help="Picture i depends on (seed, i) only."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="File, or directory for --as images.")
+@click.option("--out", type=PATH, help="File, or directory for --as images.")
 @click.option("--as", "form", type=click.Choice(["grid", "images", "npz", "csv"]), default="grid", show_default=True)
 @click.option("--grid", "layout", metavar="RxC", callback=_layout, help="Rows x columns of the grid.")
 @click.option("--class", "class_name", metavar="NAME", help="Draw this class only (conditional generators).")
 @click.option("--weights", type=click.Choice(["ema", "raw"]), help="Moving average (default) or last weights.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Caps memory.")
-@click.option("--reconstruct", type=click.Path(path_type=Path), help="Task aae: examples beside their reconstructions.")
-@click.option("--encode", type=click.Path(path_type=Path), help="Task aae: codes of examples, with --as npz.")
+@click.option("--reconstruct", type=PATH, help="Task aae: examples beside their reconstructions.")
+@click.option("--encode", type=PATH, help="Task aae: codes of examples, with --as npz.")
 @click.option("--latent-grid", is_flag=True, help="Task aae: decode a grid over the plane of codes.")
 @click.option("--allow-plugins", is_flag=True, help="Run the code of the run's plugins.")
 def command(checkpoint: Path, out: Path | None, allow_plugins: bool, **wishes: object) -> None:

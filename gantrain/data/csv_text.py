@@ -6,8 +6,13 @@ import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
+from gantrain.data.room import check_fits, check_regular
 from gantrain.errors import DataError
+
+MOST_CHARACTERS = 16_000_000  # of a line
+CELL_COST = 8  # bytes of memory for one of the file, as Python's text
 
 
 @dataclass(frozen=True)
@@ -31,12 +36,15 @@ class Cells:
 
 def read(path: Path, most_rows: int | None = None) -> Cells:
     """The file, or its first rows. Raises DataError that names the line."""
+    check_regular(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
+            if most_rows is None:
+                check_fits(CELL_COST * path.stat().st_size, f"table {path}", "save its numbers with numpy.save")
+            first = next(_lines(path, file), "")
             file.seek(0)
             delimiter = max(",;\t", key=first.count)
-            rows = list(_rows(path, csv.reader(file, delimiter=delimiter, strict=True), most_rows))
+            rows = list(_rows(path, csv.reader(_lines(path, file), delimiter=delimiter, strict=True), most_rows))
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text ({error.reason}); save it as UTF-8") from error
     except OSError as error:
@@ -47,6 +55,14 @@ def read(path: Path, most_rows: int | None = None) -> Cells:
     _check_header(path, header)
     columns = [list(map(str.strip, column)) for column in zip(*(row for _, row in rows[1:]), strict=True)]
     return Cells(path, header, columns, [line for line, _ in rows[1:]], delimiter)
+
+
+def _lines(path: Path, file: TextIO) -> Iterator[str]:
+    """Lines of the file, none of which may fill the memory."""
+    while line := file.readline(MOST_CHARACTERS + 1):
+        if len(line) > MOST_CHARACTERS:
+            raise DataError(f"{path} has a line of more than {MOST_CHARACTERS:,} characters: it is no table")
+        yield line
 
 
 def _rows(path: Path, reader: Iterator[list[str]], most: int | None) -> Iterator[tuple[int, list[str]]]:

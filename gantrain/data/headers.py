@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from gantrain.data.pairing import Pairing, numbered, paired
+from gantrain.data.room import check_fits, check_regular
 from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import Range, SourceFacts
@@ -97,6 +99,7 @@ def read(path: Path, key: str | None, others: Collection[str | None] = ()) -> He
         raise DataError(f"file {path} does not exist; correct data.source (relative paths start at the config file's folder)")
     if path.is_dir():
         raise DataError(f"{path} is a folder, arrays needs a .npy or .npz file; for pictures in a folder use image_folder")
+    check_regular(path)
     with readable(path), path.open("rb") as file:
         magic = file.read(6)
         file.seek(0)
@@ -244,5 +247,7 @@ def load(header: Header) -> np.ndarray:
     with readable(header.path):
         if header.key is None:
             return np.load(header.path, mmap_mode="r", allow_pickle=False)
+        size = math.prod(header.shape) * header.dtype.itemsize
+        check_fits(size, f"array {header.key!r} of {header.path}", "save it with numpy.save: a .npy is read as it is needed")
         with np.load(header.path, allow_pickle=False) as archive:
             return archive[header.key]

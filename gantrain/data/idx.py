@@ -13,6 +13,7 @@ import numpy as np
 from gantrain.data.arrays import Arrays, check_values
 from gantrain.data.file_settings import Idx as Settings
 from gantrain.data.memory import LARGEST_IN_MEMORY, MemorySource
+from gantrain.data.room import check_fits
 from gantrain.data.words import counted
 from gantrain.errors import DataError
 from gantrain.interfaces import SourceFacts
@@ -131,6 +132,7 @@ def _values(header: Header) -> np.ndarray:
         there = header.path.stat().st_size - header.start
         _check_size(header, there)
         return np.memmap(header.path, header.dtype, "r", header.start, header.shape)
+    check_fits(2 * header.size, f"idx file {header.path}", "unpack it with gunzip: a plain file is read as it is needed")
     try:
         with gzip.open(header.path, "rb") as file:
             content = file.read(header.start + header.size + 1)[header.start :]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from gantrain.errors import RunError
 from gantrain.rundir.files import is_temporary, os_errors_explained, remove_leftovers, sync_folder
+from gantrain.rundir.links import refuse_links, unshare
 from gantrain.rundir.lock import LOCK_NAME, is_locked
 from gantrain.rundir.proofs import PROOFS_NAME
 from gantrain.rundir.record import RunRecord
@@ -126,7 +128,19 @@ class RunDirectory:
         """A run whose run.json was lost is still one."""
         return self.checkpoints.is_dir() and any(self.checkpoints.glob("step-*/manifest.json"))
 
+    def places(self) -> list[Path]:
+        """What a run writes to outside its checkpoints, as far as it is there, in order."""
+        with os_errors_explained("read", self.samples):
+            pictures = sorted(self.samples.iterdir()) if self.samples.is_dir() and not self.samples.is_symlink() else []
+        with os_errors_explained("read", self.path):
+            return [*(self.path / name for name in sorted(_OURS) if os.path.lexists(self.path / name)), *pictures]
+
+    def unshare(self) -> None:
+        """Files that grow get a body of their own where a hard-linked copy shares it. Call it under the lock. Raises RunError."""
+        unshare([self.metrics_path, self.log_path, self.path / PROOFS_NAME])
+
     def _with_folders(self) -> RunDirectory:
+        refuse_links(self.places())
         for folder in (self.checkpoints, self.samples):
             with os_errors_explained("create the directory", folder):
                 folder.mkdir(exist_ok=True)

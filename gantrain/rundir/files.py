@@ -30,6 +30,7 @@ _ADVICE = {
     errno.EEXIST: ("a file is in the place of a directory", "choose another place, or move that file away"),
     errno.EISDIR: ("a directory is in the place of a file", "move that directory away"),
     errno.ENOENT: ("it does not exist", "check the path"),
+    errno.ELOOP: ("it is a link, or one that leads to itself", "put what it should point to in its place"),
     errno.ENAMETOOLONG: ("the name is too long", "choose a shorter name"),
 }
 
@@ -98,7 +99,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
 def set_aside(path: Path) -> Path:
     """Rename a damaged file to `damaged-N-NAME` beside it, because nothing is deleted; the new path. Raises RunError."""
     numbers = itertools.count(1)
-    aside = next(new for number in numbers if not (new := path.with_name(f"damaged-{number}-{path.name}")).exists())
+    aside = next(new for number in numbers if not os.path.lexists(new := path.with_name(f"damaged-{number}-{path.name}")))
     with os_errors_explained("set aside", path):
         path.rename(aside)
         sync_folder(path.parent)

@@ -38,10 +38,10 @@ def locked(directory: Path) -> Generator[None, None, None]:
     """Hold the run directory inside the block. Raises RunError that names the holder if another process has it."""
     path = directory / LOCK_NAME
     with os_errors_explained("lock", path):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     try:
         _take(handle, directory)
-        _write_holder(handle)
+        _write_holder(handle, path)
         yield
     finally:
         os.close(handle)  # frees the lock; the file stays, because removing it would race with the next holder
@@ -83,10 +83,11 @@ def _try_flock(handle: int, mode: int) -> bool:
     return True
 
 
-def _write_holder(handle: int) -> None:
+def _write_holder(handle: int, path: Path) -> None:
     holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=datetime.now(UTC).isoformat(timespec="seconds"))
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, json.dumps(holder.model_dump()).encode(), 0)
+    with os_errors_explained("write", path):
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(holder.model_dump()).encode(), 0)
 
 
 def _read_holder(handle: int) -> Holder | None:

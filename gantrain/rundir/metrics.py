@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from gantrain.rundir.files import append_line, os_errors_explained, read_bounded, sync_file, write_atomically
 
-_MAX_BYTES = 2**31
+_MAX_BYTES = 2**30
 Value: TypeAlias = float | int | str | None
 Record: TypeAlias = dict[str, Value]
 
@@ -90,7 +90,7 @@ def _finite(value: Value) -> Value:
 def _parse(line: bytes) -> Record | None:
     try:
         value: object = json.loads(line)
-    except ValueError:  # also bytes that are not UTF-8
+    except (ValueError, RecursionError):  # also bytes that are not UTF-8
         return None
     if not isinstance(value, dict):
         return None

@@ -11,9 +11,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gantrain.errors import RunError
 from gantrain.rundir.files import append_line, os_errors_explained, read_bounded, sync_file, write_atomically
@@ -23,6 +23,7 @@ PROOFS_NAME = ".proofs.jsonl"
 METRICS = "metrics.jsonl"
 GROWING = (METRICS, "log.txt")
 _MAX_BYTES = 256_000_000
+_INSIDE = r"^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$"  # never a way out of the run directory
 
 
 class Proof(BaseModel):
@@ -30,8 +31,8 @@ class Proof(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    file: str
-    bytes: int
+    file: Annotated[str, Field(pattern=_INSIDE)]  # relative to the run
+    bytes: Annotated[int, Field(ge=0)]
     sha256: str
     step: int | None = None  # of the checkpoint, for files that grow
     cut: int | None = None  # what was proven of later steps is forgotten
@@ -176,9 +177,10 @@ def _beginning(path: Path, proof: Proof) -> str | None:
     with os_errors_explained("read", path):
         if path.exists() and not path.is_file() and not path.is_dir():
             return f"{path} is damaged: it is not a regular file"
+        size = path.stat().st_size
+        if size < proof.bytes:
+            return f"{path} is damaged: it has {size} bytes, {proof.bytes} were written"
         with path.open("rb") as file:
             data = file.read(proof.bytes)
-    if len(data) < proof.bytes:
-        return f"{path} is damaged: it has {len(data)} bytes, {proof.bytes} were written"
     same = hashlib.sha256(data).hexdigest() == proof.sha256
     return None if same else f"{path} is damaged: its first {proof.bytes} bytes changed after they were written"

@@ -5,6 +5,8 @@ Safe against hostile files: bounded size, depth and number of values, no tags th
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from gantrain.spec.positions import Positions
 from gantrain.spec.problems import Place, Problem, SpecError, problem_at
 
 MAX_BYTES = 1_000_000  # of a file
+PIPE_SEC = 10.0  # in which a pipe must say everything
 
 
 class _Loader(yaml.SafeLoader):
@@ -57,13 +60,43 @@ class LoadedTree:
 def read_text(path: Path) -> str:
     """Text of a UTF-8 file, with or without a byte order mark. Raises UsageError (cannot be read) or SpecError (not UTF-8)."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = _from_pipe(path) if path.is_fifo() else _from_file(path)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}; give the path of a YAML file") from None
     if len(data) > MAX_BYTES:
         raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes; a config is a short YAML file")
     return _decoded(data, str(path))
+
+
+def _from_file(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+def _from_pipe(path: Path) -> bytes:
+    """What comes through a pipe, such as a shell's `<(command)`; one into which nobody writes is an error."""
+    handle, data, deadline = os.open(path, os.O_RDONLY | os.O_NONBLOCK), b"", time.monotonic() + PIPE_SEC
+    try:
+        while len(data) <= MAX_BYTES and time.monotonic() < deadline:
+            part = _available(handle)
+            if data and part == b"":
+                return data
+            data += part or b""
+            if not part:
+                time.sleep(0.02)
+    finally:
+        os.close(handle)
+    if len(data) > MAX_BYTES:
+        return data
+    raise UsageError(f"nothing more came through the pipe {path} for {PIPE_SEC:.0f} s; give the path of a YAML file")
+
+
+def _available(handle: int) -> bytes | None:
+    """What is in a pipe now; nothing at its end, None while more may come."""
+    try:
+        return os.read(handle, 1 << 16)
+    except BlockingIOError:
+        return None
 
 
 def _decoded(data: bytes, file: str) -> str:

@@ -18,6 +18,7 @@ from gantrain import plugins
 from gantrain.errors import RunError, UsageError
 from gantrain.interfaces import SourceFacts
 from gantrain.spec import rules
+from gantrain.spec.bounds import out_of_bounds
 from gantrain.spec.explain import explain
 from gantrain.spec.judging import judged, located
 from gantrain.spec.loading import LoadedTree, load_text, read_text
@@ -158,8 +159,10 @@ def _load_plugins(loaded: LoadedTree, base_dir: Path, allow: bool) -> tuple[plug
 def _validated(loaded: LoadedTree) -> tuple[AnySpec | None, list[Problem]]:
     root = spec_class(loaded.tree)
     try:
-        return root.model_validate(loaded.tree), []
+        spec = root.model_validate(loaded.tree)
     except ValidationError as error:
         refused = {problem.path for problem in loaded.problems if problem.rule == "yaml-syntax"}  # left out: no second problem
         found = explain(error, root, loaded.tree, loaded.positions)
         return None, [problem for problem in found if not problem.path or problem.path not in refused]
+    beyond = [problem_at(loaded.positions.of_value(path), "out-of-range", said, path) for path, said in out_of_bounds(spec)]
+    return (None if beyond else spec), beyond

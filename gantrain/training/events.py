@@ -86,9 +86,9 @@ class RunEvents:
         self.draw(stem)
         self.saver.written += sorted(self.run.samples.glob(f"{stem}*.png"))
 
-    def checkpoint(self, step: int) -> None:
-        """Save, after metrics are on disk, and keep the newest ones."""
-        self.saver.save(step)
+    def checkpoint(self, step: int, *, interim: bool = False) -> None:
+        """Save, after metrics are on disk, and keep the newest ones; an `interim` one until the next is there."""
+        self.saver.save(step, interim=interim)
 
     def settle(self) -> None:
         """Until what was saved is on disk. Raises RunError."""

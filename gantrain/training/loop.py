@@ -32,8 +32,8 @@ class Events(Protocol):
         """Write a line of scores."""
         ...
 
-    def checkpoint(self, step: int) -> None:
-        """Save the state."""
+    def checkpoint(self, step: int, *, interim: bool = False) -> None:
+        """Save the state; `interim`: only because the run is stopped here."""
         ...
 
     def last_checkpoint(self) -> str:
@@ -111,7 +111,7 @@ class Loop:
                 self.events.checkpoint(step)
             if stop.signal_number is not None and step < self.intervals.total:
                 if not self.intervals.due(step, self.intervals.checkpoint):  # else it was written a moment ago
-                    self.events.checkpoint(step)
+                    self.events.checkpoint(step, interim=True)
                 raise InterruptedRun(
                     stop.signal_number, f"stopped by a signal after step {step}; {self.events.last_checkpoint()}"
                 )

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from gantrain.interfaces import Tensor
 from gantrain.training import catalog
+from gantrain.training.memory import require
 
 
 class _SlotOptimizer:
@@ -20,6 +21,8 @@ class _SlotOptimizer:
 
     def __init__(self, variables: Mapping[str, tf.Variable]) -> None:
         self._targets = list(variables.values())
+        size = sum((target.shape.num_elements() or 0) * target.dtype.size for target in self._targets)
+        require(size * len(self.slot_names), "the state of an optimizer")
         self.updates = tf.Variable(tf.constant(0, tf.int64), trainable=False, name="updates")
         self._slots = {name: [_zeros_like(target) for target in self._targets] for name in self.slot_names}
         self.variables = {"updates": self.updates}

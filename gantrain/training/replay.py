@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import tensorflow as tf
 
 from gantrain.interfaces import Tensor
 from gantrain.spec.model import Replay
 from gantrain.training.fakes import Fakes
+from gantrain.training.memory import require
 
 
 class ReplayBuffer:
@@ -19,6 +22,7 @@ class ReplayBuffer:
     def __init__(self, settings: Replay, shape: tuple[int, ...], with_labels: bool) -> None:
         self._settings = settings
         rows = settings.size + 1
+        require(4 * rows * math.prod(shape), f"a replay store of {settings.size} examples")
         self.variables = {
             "count": tf.Variable(tf.constant(0, tf.int64), trainable=False, name="count"),
             "examples": tf.Variable(tf.zeros([rows, *shape]), trainable=False, name="examples"),

@@ -42,13 +42,18 @@ class Saver:
     written: list[Path] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._interim = stored.interim_steps(self.run.checkpoints)
         self._proofs = Proofs(self.run.path)
         self._thread = Background()
         self._saved_step: int | None = None
 
-    def save(self, step: int) -> None:
-        """Save the state of now, unless that was just done. Raises RunError: of this checkpoint or of the one before."""
+    def save(self, step: int, *, interim: bool = False) -> None:
+        """Save the state of now, unless that was just done; `interim` as in a manifest.
+
+        Raises RunError: of this checkpoint or of the one before.
+        """
         if step != self._saved_step:
+            (self._interim.add if interim else self._interim.discard)(step)
             self._start(step)
 
     def rewrite(self, step: int) -> None:
@@ -56,6 +61,10 @@ class Saver:
         self._proofs = Proofs(self.run.path)  # the metrics were cut back
         self._start(step)
         self.wait()
+
+    def prune(self, step: int) -> None:
+        """Delete what need not stay beside the newest checkpoint, as a crash may have come before that. Raises RunError."""
+        stored.prune(self.run.checkpoints, self.kept.last, step, self.kept.spared(), self._interim)
 
     def wait(self) -> None:
         """Until what was saved is on disk. Raises RunError."""
@@ -66,12 +75,12 @@ class Saver:
         MetricsLog(self.run.metrics_path).sync()
         tensors = checkpoint.snapshot(self.state)
         written, self.written = self.written, []
-        spared = self.kept.spared()
+        spared, interim = self.kept.spared(), frozenset(self._interim)
         self._proofs.checkpointed(step, written)  # here: the metrics grow on while the thread writes
 
         def write() -> None:
-            checkpoint.write(self.run.checkpoints, step, tensors, self.resolved_yaml, self.data)
-            stored.prune(self.run.checkpoints, self.kept.last, step, spared)
+            checkpoint.write(self.run.checkpoints, step, tensors, self.resolved_yaml, self.data, step in interim)
+            stored.prune(self.run.checkpoints, self.kept.last, step, spared, interim)
 
         self._saved_step = step
         self._thread.submit(write)

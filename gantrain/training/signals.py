@@ -15,11 +15,18 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.signal_number: int | None = None
+        self._ending = False
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """Signal handler: note the first signal; end at once at the second (files appear whole or not at all)."""
+        """Signal handler: note the first signal; end at once at the second (files appear whole or not at all).
+
+        More of them must not disturb the end: a checkpoint that is being written is waited for.
+        """
         del frame
+        if self._ending:
+            return
         if self.signal_number is not None:
+            self._ending = True
             raise InterruptedRun(number, "stopped at once by a second signal; the last checkpoint on disk is whole")
         self.signal_number = number
 

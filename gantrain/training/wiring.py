@@ -15,6 +15,7 @@ from gantrain import registry
 from gantrain.errors import UsageError, WiringError, in_words
 from gantrain.interfaces import DiscriminatorOutput, Loss, PenaltyContext, PriorSettings, Settings, Tensor
 from gantrain.spec.model import Objective
+from gantrain.training.memory import watched_weights
 from gantrain.training.nets import Net
 
 COUNT = 2  # examples of the trial; one could hide a lost batch axis
@@ -32,7 +33,8 @@ def built(role: str, build: Callable[[], Any]) -> Net:
         created.append(variable)
         return variable
 
-    with tf.variable_creator_scope(lambda make, **arguments: keep(make(**arguments))):  # a creator must take all of tf.Variable's
+    creator = lambda make, **arguments: keep(make(**arguments))  # noqa: E731  a creator must take all of tf.Variable's
+    with tf.variable_creator_scope(creator), watched_weights(role):
         net = Net.of(role, build())
     known = {id(variable) for variable in net.variables.values()}
     lost = [variable.name for variable in created if id(variable) not in known]

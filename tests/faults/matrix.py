@@ -22,6 +22,7 @@ from tests.e2e.command import write_config
 from tests.faults import crashing
 from tests.faults.crashing import RUN_MARK
 
+REFUSALS = ("ENOSPC", "EDQUOT", "EROFS", "EACCES", "EIO")
 TIMINGS = ("images_per_sec", "input_wait_share")
 SPEC = {
     "data.batch_size": 32,
@@ -32,16 +33,24 @@ SPEC = {
 
 
 class Moment(NamedTuple):
-    """How a run is stopped: `operation` n-th change of a file (0: by signals), `signals` sent `after` seconds."""
+    """What happens to a run: a `fault` of tests.faults.crashing, or `signals` sent `after` seconds."""
 
-    operation: int
+    fault: str
     signals: tuple[int, ...] = ()
     after: float = 0.0
 
     def __str__(self) -> str:
-        if self.operation:
-            return f"SIGKILL at file operation {self.operation}"
+        if not self.signals:
+            return self.fault
         return f"{' and '.join(signal.Signals(number).name for number in self.signals)} after {self.after:.2f} s"
+
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """Exit codes that it may end with; negative: by a signal. What comes after the end is none."""
+        kind = self.fault.split(":")[0]
+        if kind == "none":
+            return (0, *(code for number in self.signals for code in (-number, 128 + number)))
+        return {"kill": (0, -signal.SIGKILL), "refuse": (0, 5)}.get(kind, (0,))
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ class Reference:
         run = folder / "reference" / RUN_MARK
         run.parent.mkdir()
         started = time.monotonic()
-        code, said = start(0, config, run).finish()
+        code, said = start("none", config, run).finish()
         assert code == 0, said
         count = int(said.rpartition("file operations: ")[2].split()[0])
         return cls(folder, config, run, count, time.monotonic() - started)
@@ -110,23 +119,25 @@ def _become(arguments: list[str], log: Path) -> None:
         os._exit(code)
 
 
-def start(operation: int, config: Path, run: Path) -> Child:
-    """`gantrain fit` that dies at a file operation (0: never)."""
-    return Child([str(operation), "fit", str(config), "--run-dir", str(run)], run.parent / "said.txt")
+def start(fault: str, config: Path, run: Path) -> Child:
+    """`gantrain fit` under a fault."""
+    return Child([fault, "fit", str(config), "--run-dir", str(run)], run.parent / "said.txt")
 
 
 def draw(seed: int, count: int, reference: Reference) -> Iterator[Moment]:
-    """Moments; half at file operations, a quarter SIGKILL, a quarter gentler signals."""
+    """Moments; of five two at file operations, one SIGKILL, one gentler signals, one a system that refuses, is slow or jumps."""
     random_numbers = random.Random(seed)
     for index in range(count):
-        after = random_numbers.uniform(0.05, reference.seconds)
-        if index % 4 < 2:
-            yield Moment(random_numbers.randint(1, reference.operations))
-        elif index % 4 == 2:
-            yield Moment(0, (signal.SIGKILL,), after)
-        else:
-            first, second = random_numbers.choices((signal.SIGTERM, signal.SIGINT), k=2)
-            yield Moment(0, (first, second) if index % 8 == 7 else (first,), after)
+        after, operation = random_numbers.uniform(0.05, reference.seconds), random_numbers.randint(1, reference.operations)
+        first, second = random_numbers.choices((signal.SIGTERM, signal.SIGINT), k=2)
+        refusal = f"refuse:{random_numbers.choice(REFUSALS)}:{operation}"
+        yield (
+            Moment(f"kill:{operation}"),
+            Moment("none", (signal.SIGKILL,), after),
+            Moment(f"kill:{operation}"),
+            Moment("none", (first, second) if index % 10 == 8 else (first,), after),
+            Moment({14: "slow:0.02", 19: f"clock:{index}"}.get(index % 20, refusal)),
+        )[index % 5]
 
 
 def try_moment(reference: Reference, moment: Moment) -> str | None:
@@ -134,36 +145,34 @@ def try_moment(reference: Reference, moment: Moment) -> str | None:
     run = reference.folder / "tried" / RUN_MARK
     shutil.rmtree(run.parent, ignore_errors=True)
     run.parent.mkdir()
-    child = start(moment.operation, reference.config, run)
+    child = start(moment.fault, reference.config, run)
     if moment.signals:
         time.sleep(moment.after)
         for number in moment.signals:
             child.send(number)
             time.sleep(0.02)
     code, said = child.finish()
-    if "Traceback" in said or code not in (0, 130, 143, -signal.SIGKILL):
+    if "Traceback" in said or code not in moment.codes or (code == 5 and said.count("error: ") != 1):
         return f"stopped with {code}: {said[-2000:]}"
-    code, said = start(0, reference.config, run).finish()
+    code, said = start("none", reference.config, run).finish()
     if code != 0 or "Traceback" in said:
         return f"the same command ended with {code}: {said[-2000:]}"
-    return difference(reference.run, run, extra=bool({signal.SIGTERM, signal.SIGINT} & set(moment.signals)))
+    return difference(reference.run, run)
 
 
-def difference(run: Path, other: Path, *, extra: bool = False) -> str | None:
-    """The first thing in which two finished runs differ, timings aside.
-
-    `extra`: the other one was stopped gently, and the checkpoint of that moment may be among the newest in place of an older one.
-    """
+def difference(run: Path, other: Path) -> str | None:
+    """The first thing in which two finished runs differ, timings aside."""
     if _metrics(run) != _metrics(other):
         return "the metrics differ"
     if _files(run, "samples") != _files(other, "samples"):
         return "the names of pictures differ"
     states, others = _files(run, "checkpoints"), _files(other, "checkpoints")
-    if states != others and not extra:
-        return f"the names of checkpoints differ: {sorted(states ^ others)}"
-    if max(states) not in others:
-        return "the last checkpoint is missing"
-    same = (states & others) | _files(run, "samples")
+    if states != others:
+        return f"the names of checkpoints differ: {sorted(map(str, states ^ others))}"
+    left = [path.name for path in other.rglob(".*") if path.name not in (".lock", ".proofs.jsonl")]
+    if left:
+        return f"left behind: {left}"
+    same = states | _files(run, "samples")
     return next((f"{file} differs" for file in sorted(same) if (run / file).read_bytes() != (other / file).read_bytes()), None)
 
 

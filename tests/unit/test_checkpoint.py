@@ -176,6 +176,29 @@ def test_the_newest_are_kept(tmp_path):
     assert [step for step, _ in stored.all_checkpoints(tmp_path)] == [101]
 
 
+def test_what_a_gentle_stop_wrote_pushes_nothing_out_and_goes_with_the_next_one(tmp_path):
+    for step in (10, 20, 30):
+        saved(tmp_path, step)
+    checkpoint.write(tmp_path, 34, checkpoint.snapshot(variables()), "name: x\n", FACTS, interim=True)
+    assert stored.interim_steps(tmp_path) == {34}
+    stored.prune(tmp_path, 2, 34, interim={34})
+    assert [step for step, _ in stored.all_checkpoints(tmp_path)] == [20, 30, 34]
+    saved(tmp_path, 40)
+    stored.prune(tmp_path, 2, 40, interim=stored.interim_steps(tmp_path))
+    assert [step for step, _ in stored.all_checkpoints(tmp_path)] == [30, 40]
+
+
+def test_a_linked_checkpoint_is_forgotten_and_its_target_stays(tmp_path):
+    for step in (10, 20):
+        saved(tmp_path, step)
+    (tmp_path / "step-00000010").rename(tmp_path / "elsewhere")
+    (tmp_path / "step-00000010").symlink_to(tmp_path / "elsewhere")
+    stored.prune(tmp_path, 1, 20)
+    assert [step for step, _ in stored.all_checkpoints(tmp_path)] == [20]
+    assert stored.verify(tmp_path / "elsewhere").step == 10
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_a_damaged_later_checkpoint_never_pushes_out_the_good_one_just_written(tmp_path):
     saved(tmp_path, 20)
     (saved(tmp_path, 30) / "state.index").write_bytes(b"")

@@ -46,6 +46,14 @@ def test_a_bug_of_ours_shows_its_traceback_and_asks_for_a_report(capsys):
     assert "report" in shown
 
 
+def test_what_the_system_refuses_is_no_bug_and_names_the_path(capsys):
+    assert run_command(_raising(PermissionError(13, "Permission denied", "/x/run"))) == 5
+    assert (
+        capsys.readouterr().err == "error: cannot use /x/run: Permission denied; check the path, its permissions and the disk\n"
+    )
+    assert run_command(_raising(OSError(22, "Invalid argument", "/x"))) == 1  # that would be ours
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), click.exceptions.Abort()])
 def test_ctrl_c_ends_with_130(capsys, error):
     assert run_command(_raising(error)) == 130

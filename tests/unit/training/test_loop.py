@@ -42,7 +42,7 @@ class Recorder:
     """Events and reporter in one: writes down what it is told."""
 
     def __init__(self, progress):
-        self.told, self.progress, self.after = [], progress, lambda: None
+        self.told, self.progress, self.after, self.interim = [], progress, lambda: None, []
 
     def log(self, step, speed):
         self.told.append(("log", step, self.progress.means()["loss/generator"]))
@@ -50,8 +50,9 @@ class Recorder:
     def sample(self, step):
         self.told.append(("sample", step))
 
-    def checkpoint(self, step):
+    def checkpoint(self, step, *, interim=False):
         self.told.append(("checkpoint", step))
+        self.interim += [step] if interim else []
 
     def evaluate(self, step):
         self.told.append(("evaluate", step))
@@ -122,6 +123,7 @@ def test_a_signal_ends_the_run_after_the_call_with_a_checkpoint():
         run.loop.run(stop)
     assert caught.value.exit_code == 130
     assert of(run.told, "checkpoint") == [4, 5]
+    assert run.recorder.interim == [5]
 
 
 def test_a_signal_on_a_step_with_a_checkpoint_does_not_write_it_twice():
@@ -131,6 +133,7 @@ def test_a_signal_on_a_step_with_a_checkpoint_does_not_write_it_twice():
     with pytest.raises(InterruptedRun):
         run.loop.run(stop)
     assert of(run.told, "checkpoint") == [4, 8]
+    assert run.recorder.interim == []
 
 
 def test_a_signal_on_the_last_step_lets_the_run_finish():
