@@ -15,7 +15,7 @@ from gantrain.deepcheck.plans import plans
 from gantrain.deepcheck.replicas import replicas
 from gantrain.deepcheck.subject import Subject
 from gantrain.deepcheck.subjects import subject_of
-from gantrain.errors import GantrainError, UsageError, in_words
+from gantrain.errors import GantrainError, UsageError
 from gantrain.experiment import AnyExperiment
 from gantrain.interfaces import Source
 from gantrain.spec.problems import SpecPath
@@ -111,7 +111,9 @@ def _show(subject: Subject, done: list[ownership.Tried], report: Report) -> list
     if not any(item.missing for item in done):
         found, seconds = modes.repeated_step(subject, tables)
         costs = resources.costs(subject, tables, seconds)
-        findings += [*found, *resources.disk(subject, costs)]
+        said = _named(report.findings, "gradient-nonfinite")  # by an update of its own: nearer to the cause
+        findings += [item for item in found if not (said and item.rule == "gradient-nonfinite")]
+        findings += resources.disk(subject, costs)
     report.lines += [*showing.figure_lines(figures), *subject.remarks(), *showing.update_lines(done)]
     for role, rows in tables.items():
         report.lines += showing.layer_lines(role, rows)

@@ -1,4 +1,4 @@
-"""How each net of a task is built and tried by itself, so that what is wrong with one does not hide what is wrong with another."""
+"""How each net of a task is built and tried by itself, so that the faults of one do not hide those of another."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _no_labels(num_classes: int | None) -> Tensor | None:
 
 
 def tried(net: Net, *inputs: Tensor | None) -> Any:
-    """What a net gives for its inputs (examples; labels, where the net has such an argument). Raises UsageError for what it raises."""
+    """What a net gives for examples (and labels, where it takes them). Raises UsageError for whatever it raises."""
     try:
         return net.model(*inputs, training=False)
     except UsageError:
