@@ -35,7 +35,6 @@ from gantrain.training.assembly import labels_used, make_engine, make_parts, mak
 from gantrain.training.draws import Draws
 from gantrain.training.engine import Engine
 from gantrain.training.events import RunEvents
-from gantrain.training.gan import GanStep
 from gantrain.training.health import Health
 from gantrain.training.loop import Watchman
 from gantrain.training.memory import require
@@ -59,7 +58,6 @@ class Experiment:
     progress: Progress
     health: Health | None
     draws: Draws
-    step: GanStep
     engine: Engine
     sampler: Sampler
     state: dict[str, tf.Variable]
@@ -172,7 +170,6 @@ def build(spec: Spec, source: Source, attempt: int = 0) -> Experiment:
         progress=parts.progress,
         health=parts.health,
         draws=draws,
-        step=step,
         engine=engine,
         sampler=build_sampler(spec, (average or nets[0]).model, data_facts),
         state=state_of([*nets, *([average] if average else [])], parts),

@@ -9,14 +9,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from gantrain import drift, kept_plugins, runs
+from gantrain import drift, kept_plugins, registry, runs
 from gantrain.data.order import epoch_of
 from gantrain.data.progress import Watch, watched
 from gantrain.data.report import report_of
 from gantrain.deepcheck.first_step import FirstStep
-from gantrain.experiment import Experiment, build_any, open_source, watch_over
+from gantrain.experiment import build_any, open_source, watch_over
 from gantrain.pictures import Pictures, spread
-from gantrain.registry import row_of
 from gantrain.rundir.directory import RunDirectory, unfinished_runs
 from gantrain.rundir.grid import write_png
 from gantrain.rundir.lock import locked
@@ -81,7 +80,7 @@ class Fitting:
         span = f"in {list(spec.data.range)}" if spec.data.range else "as they are"
         epochs = self._epoch_at(experiment.total_steps)
         return [
-            f"{spec.name}: {self._source.length:,} examples {shape} from {row_of(spec.data.source).name}, {span}, "
+            f"{spec.name}: {self._source.length:,} examples {shape} from {registry.row_of(spec.data.source).name}, {span}, "
             f"batches of {spec.data.batch_size}",
             experiment.describe(),
             f"{experiment.total_steps:,} steps ({epochs:,.1f} epochs) on {self._device}, {spec.training.precision}, "
@@ -120,7 +119,7 @@ class Fitting:
         for line in [*self._plan(), f"{'resumed at step ' + str(resumed) if resumed else 'started'}"]:
             log.line(line)
         events, intervals = self._events(run), self._intervals()
-        with stop_on_signals() as stop, settled(events):
+        with registry.blaming_plugins(), stop_on_signals() as stop, settled(events):
             if resumed is None:
                 self._first_files(run, events)
             self._experiment.start_data()
@@ -142,7 +141,7 @@ class Fitting:
     def _trainer(self, events: RunEvents, intervals: Intervals, reporter: Reporter) -> Loop:
         experiment = self._experiment
         watchman = watch_over(experiment, events, self._warn)
-        if int(experiment.progress.step.numpy()) == 0 and isinstance(experiment, Experiment):
+        if int(experiment.progress.step.numpy()) == 0:
             watchman = replace(watchman, after_first=FirstStep(experiment).check)
         return Loop(
             experiment.engine,
@@ -191,7 +190,7 @@ class Fitting:
         if share <= 0.5 or self._said_slow:
             return
         self._said_slow = True
-        decodes = row_of(self.spec.data.source).name in ("image_folder", "tfrecord")
+        decodes = registry.row_of(self.spec.data.source).name in ("image_folder", "tfrecord")
         remedy = "decode it once with `gantrain pack CONFIG FILE`, then train with source: {name: packed, path: FILE}"
         self._warn(
             f"the network waits for data {100 * share:.0f} % of the time; "

@@ -25,7 +25,7 @@ Range: TypeAlias = tuple[float, float]
 class Settings(BaseModel):
     """Base of every settings class: frozen; unknown keys, NaN and infinity refused; a boolean is not a number."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, defer_build=True)
 
     @field_validator("*", mode="before")
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import traceback
 from collections.abc import Callable, Generator, Iterator
@@ -148,13 +149,45 @@ def blaming(row: Row) -> Generator[None, None, None]:
     except GantrainError:
         raise
     except Exception as error:
-        no_memory = isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
-        if no_memory or not row.is_plugin:
+        if _lacks_memory(error) or not row.is_plugin:
             raise
         raise UsageError(f"{row.placed(_line_inside(row, error))}: {in_words(error)}; correct the plugin") from error
 
 
-def _line_inside(row: Row, error: Exception) -> int | None:
+@contextmanager
+def blaming_plugins() -> Generator[None, None, None]:
+    """Around training: an error on whose way a plugin's line lies becomes a UsageError that names it; others pass, so do ours."""
+    try:
+        yield
+    except GantrainError:
+        raise
+    except Exception as error:
+        place = plugin_line(error)
+        if place is None or _lacks_memory(error):
+            raise
+        raise UsageError(f"a component fails in training, at {place}: {in_words(error)}; correct the plugin") from error
+
+
+def plugin_line(error: BaseException) -> str | None:
+    """`file:line` of the innermost line of a plugin on the way to an error, or None."""
+    for file, owner in {row.file: row for row in _rows.values() if row.is_plugin and row.file}.items():
+        line = _line_inside(owner, error) or _line_in_words(file, str(error))
+        if line is not None:
+            return f"{file}:{line}"
+    return None
+
+
+def _line_in_words(file: str, message: str) -> int | None:
+    """An error of a running graph has no frames: TensorFlow writes those of the operation into the message."""
+    found = re.findall(rf'File "{re.escape(file)}", line (\d+)', message)
+    return int(found[-1]) if found else None
+
+
+def _lacks_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError"
+
+
+def _line_inside(row: Row, error: BaseException) -> int | None:
     """The innermost line of the plugin's own file on the way to the error; None if it was raised outside of it."""
     if row.file is None:
         return None

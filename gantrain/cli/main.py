@@ -18,6 +18,9 @@ from gantrain.cli.output import run_command
 from gantrain.errors import InterruptedRun
 from gantrain.version import VERSION
 
+# Nothing here is a plugin of pydantic; looking for some among all installed packages costs a tenth of a second and more.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
 # name -> (module with a click command named `command`, the line that `gantrain --help` shows)
 COMMANDS = {
     "fit": ("gantrain.cli.fit", "Train a GAN from a YAML file, or continue a run."),

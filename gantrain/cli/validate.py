@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from gantrain import registry
+from gantrain.cli.deep import Judged, judge_deeply
 from gantrain.cli.output import echo, show_problems, warn
-from gantrain.data.report import Report, report_of
-from gantrain.data.source_facts import facts_of
-from gantrain.errors import DataError, GantrainError, UsageError
-from gantrain.interfaces import Source
+from gantrain.data.report import Report
 from gantrain.spec.arithmetic import known_steps
-from gantrain.spec.judging import located
 from gantrain.spec.parse import LoadedSpec, inspect_spec
-from gantrain.spec.problems import Problem, SpecError, dotted, in_order, problem_at
-from gantrain.spec.rules import judge
+from gantrain.spec.problems import Problem, SpecError, dotted
 from gantrain.spec.trees import dump_yaml, resolved_tree
 
 
@@ -35,7 +28,7 @@ from gantrain.spec.trees import dump_yaml, resolved_tree
 def command(config: str, overrides: tuple[str, ...], as_json: bool, resolved: bool, deep: bool, allow_plugins: bool) -> int:
     """Check CONFIG without training. Ends with 0 if it can be trained, 2 if not, 4 if only its data cannot be read."""
     loaded, problems = inspected(config, overrides, allow_plugins, as_json)
-    result = _deep(loaded, problems) if deep and loaded is not None else Deep(problems)
+    result = judge_deeply(loaded, problems) if deep and loaded is not None else Judged(problems)
     code = SpecError(result.problems).exit_code if result.failed else 0
     if as_json:
         shown = _resolved(loaded) if resolved and loaded is not None and not result.failed else None
@@ -63,76 +56,10 @@ def inspected(
         return None, error.problems
 
 
-# ---------------------------------------------------------------- --deep
-
-
-@dataclass(frozen=True)
-class Deep:
-    """All problems of both levels; the scan of the data; what deep checks saw, for people and for machines."""
-
-    problems: list[Problem]
-    scan: Report | None = None
-    lines: Sequence[str] = ()
-    tree: dict[str, Any] | None = None
-
-    @property
-    def failed(self) -> bool:
-        """Whether there is an error."""
-        return any(problem.severity == "error" for problem in self.problems)
-
-
-def _deep(loaded: LoadedSpec, problems: list[Problem]) -> Deep:
-    """Open the data (without TensorFlow), judge the spec again by what it is, then the nets; all findings are gathered."""
-    source, opened = _opened(loaded)
-    found = [*problems, *opened]
-    if source is not None:
-        found += [located(item, loaded.positions) for item in judge(loaded.spec, facts_of(source))]
-    if not _nets_can_be_tried(found):
-        return Deep(in_order(found), report_of(source) if source is not None else None)
-    from gantrain.startup import start_tensorflow
-
-    start_tensorflow("auto")
-    from gantrain.deepcheck.judging import deep_check
-    from gantrain.deepcheck.stand_in import stand_in
-
-    try:
-        judged = deep_check(
-            loaded.spec, source if source is not None else stand_in(loaded.spec, loaded.facts), source is not None
-        )
-    except DataError as error:  # nothing tells the shape: what is known already is all that can be said
-        return Deep(in_order([*found, *([] if opened else [_unreadable(loaded, error)])]))
-    found += [located(item, loaded.positions) for item in judged.findings]
-    return Deep(in_order(found), report_of(source) if source is not None else None, judged.lines, judged.tree)
-
-
-UNBUILDABLE = frozenset({"size-unbuildable", "labels-missing", "penalty-unfit", "augment-unfit", "steps-or-epochs", "zero-steps"})
-
-
-def _nets_can_be_tried(problems: list[Problem]) -> bool:
-    """Some errors leave nothing that could be built, or no data to build it for."""
-    return not any(problem.rule in UNBUILDABLE and problem.severity == "error" for problem in problems)
-
-
-def _opened(loaded: LoadedSpec) -> tuple[Source | None, list[Problem]]:
-    from gantrain.cli.bar import scan_bar
-    from gantrain.data.progress import watched
-
-    try:
-        with scan_bar(quiet=False) as watch, watched(watch):
-            return registry.build(loaded.spec.data.source, loaded.base_dir), []
-    except (DataError, UsageError) as error:
-        return None, [_unreadable(loaded, error)]
-
-
-def _unreadable(loaded: LoadedSpec, error: GantrainError) -> Problem:
-    place = loaded.positions.of_cause(("data", "source"))
-    return problem_at(place, "source-unreadable", str(error), ("data", "source"))
-
-
 # ---------------------------------------------------------------- what is said
 
 
-def _say_lines(result: Deep) -> None:
+def _say_lines(result: Judged) -> None:
     for line in result.lines:
         echo(line)
 
@@ -164,7 +91,7 @@ def summary(loaded: LoadedSpec) -> str:
     return ", ".join([f"{spec.name} ({spec.task})", f"{source} {shape}", count, length, *(facts.notes if facts else ())])
 
 
-def _report(result: Deep, resolved: dict[str, Any] | None) -> str:
+def _report(result: Judged, resolved: dict[str, Any] | None) -> str:
     """One JSON object: ok, problems; the resolved spec, the scan of the data and the deep checks where they were asked for."""
     report: dict[str, Any] = {"ok": not result.failed, "problems": [_as_json(problem) for problem in result.problems]}
     if resolved is not None:

@@ -37,8 +37,3 @@ class Report:
     findings: list[Finding] = field(default_factory=list[Finding])
     lines: list[str] = field(default_factory=list[str])
     tree: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    @property
-    def stopped(self) -> bool:
-        """Whether something was found that keeps the nets from being tried further."""
-        return any(item.severity == "error" for item in self.findings)

@@ -1,4 +1,4 @@
-"""What `fit` checks of its own first step: that it moved both nets, and their statistics. It costs one copy of the weights."""
+"""What `fit` checks of its own first step: that it moved each net, and its statistics. It costs one copy of the weights."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gantrain.aae_experiment import AaeExperiment
 from gantrain.errors import WiringError
-from gantrain.experiment import Experiment
+from gantrain.experiment import AnyExperiment
+from gantrain.history_experiment import HistoryExperiment
 from gantrain.interfaces import OptimizerSettings, ScheduleSettings
 from gantrain.training.ema import STATISTICS
 from gantrain.training.nets import Net
@@ -16,11 +18,11 @@ from gantrain.training.nets import Net
 class FirstStep:
     """Made before the first step, asked after it. A step that was left out (a loss scale that was too high) proves nothing."""
 
-    def __init__(self, experiment: Experiment) -> None:
-        nets = (experiment.generator, experiment.discriminator)
-        self._nets = [net for net in nets if _starts_at_once(getattr(experiment.spec.optimizers, net.role))]
+    def __init__(self, experiment: AnyExperiment) -> None:
+        self._nets = [net for net, optimizer in _trained(experiment) if _starts_at_once(optimizer)]
         self._before = {net.role: _copy(net) for net in self._nets}
-        self._skips = experiment.spec.training.precision == "mixed_float16" or experiment.spec.training.on_nonfinite == "skip"
+        training = experiment.spec.training
+        self._skips = training.precision == "mixed_float16" or training.on_nonfinite == "skip"
 
     def check(self) -> None:
         """Raises WiringError for a net that stands still."""
@@ -32,11 +34,24 @@ class FirstStep:
             if kernels and all(key in still for key in kernels):
                 message = f"the first step moved no kernel of the {net.role}, so it cannot learn"
                 raise WiringError("gradient-zero", net.role, f"{message}; gantrain validate-config CONFIG --deep looks closer")
-            if net.role == "discriminator" and (frozen := [key for key in still if key.endswith(STATISTICS)]):
+            frozen = [key for key in still if key.endswith(STATISTICS)]
+            if net.role != "generator" and frozen:  # whose statistics may stand still: generator_mode: inference
                 message = (
                     f"the first step did not move {frozen[0]}: BatchNorm of the {net.role} runs in inference mode in training"
                 )
                 raise WiringError("statistics-frozen", net.role, f"{message}; pass `training` on to the layer")
+
+
+def _trained(experiment: AnyExperiment) -> list[tuple[Net, OptimizerSettings]]:
+    """The nets that a first step must move, each with the optimizer that moves it first."""
+    optimizers = experiment.spec.optimizers
+    if isinstance(experiment, AaeExperiment):
+        nets = experiment.nets
+        both = [(net, optimizers.reconstruction) for net in (nets.encoder, nets.decoder)]
+        return [*both, (nets.discriminator, optimizers.discriminator)]
+    if isinstance(experiment, HistoryExperiment):  # a warm-up of the window trains nothing
+        return [] if experiment.spec.history.start == "warm_up" else [(experiment.model, optimizers.model)]
+    return [(net, getattr(optimizers, net.role)) for net in (experiment.generator, experiment.discriminator)]
 
 
 def _starts_at_once(optimizer: OptimizerSettings) -> bool:

@@ -1,4 +1,4 @@
-"""In which mode BatchNorm runs, and how often the generator's statistics move; whether one step can be repeated."""
+"""In which mode BatchNorm runs, and how often statistics move; whether one step can be repeated."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ import tensorflow as tf
 
 from gantrain.deepcheck.findings import finding
 from gantrain.deepcheck.ownership import named
-from gantrain.deepcheck.resources import layer_table
-from gantrain.deepcheck.subject import Subject, moved, restored, statistics
+from gantrain.deepcheck.resources import LayerRow
+from gantrain.deepcheck.subject import Inputs, Subject, moved, restored, role_of, statistics
 from gantrain.interfaces import Tensor
 from gantrain.spec.rules import Finding
 from gantrain.training.nets import Net
+from gantrain.training.trials import Trial
+
+CURE = "random numbers in a net or a loss need keras.random with a SeedGenerator of the layer, or tf.random.stateless_*"
 
 
-def frozen(net: Net, inputs: tuple[Tensor, Tensor | None]) -> list[Finding]:
+def frozen(net: Net, inputs: Inputs) -> list[Finding]:
     """Statistics that a training-mode forward does not move: BatchNorm that was told to infer while it trains."""
     owned = statistics(net)
     with restored(owned) as before:
@@ -31,64 +34,91 @@ def frozen(net: Net, inputs: tuple[Tensor, Tensor | None]) -> list[Finding]:
     return [finding("statistics-frozen", net.role, message)] if still else []
 
 
-def repeated_step(subject: Subject) -> tuple[list[Finding], float]:
-    """One whole step twice from the same state: equal bytes, and statistics that moved once. Also the seconds of the second."""
-    ends: list[dict[str, Tensor]] = []
-    seconds = 0.0
-    for _ in range(2):
-        with restored(subject.state):
-            started = time.perf_counter()
-            subject.step(list(subject.batches)).numpy()
-            seconds = time.perf_counter() - started
-            ends.append({key: tf.identity(variable) for key, variable in subject.state.items()})
-    return [*_differences(*ends), *_moves_per_step(subject, ends[0])], seconds
-
-
-def _differences(first: dict[str, Tensor], second: dict[str, Tensor]) -> Iterator[Finding]:
-    different = [key for key in first if first[key].numpy().tobytes() != second[key].numpy().tobytes()]
-    if different:
-        roles = [key.split("/")[0] for key in different if key.split("/")[0] in ("generator", "discriminator")]
-        message = f"the same step from the same state gave other values of {named(different)}"
-        cure = "random numbers in a net or a loss need keras.random with a SeedGenerator of the layer, or tf.random.stateless_*"
-        yield finding("not-repeatable", tuple(roles[:1]) or ("training",), f"{message}, so no run could be repeated; {cure}")
-
-
-def _moves_per_step(subject: Subject, end: dict[str, Tensor]) -> Iterator[Finding]:
-    """With momentum m and a batch mean u, one move makes m*old + (1-m)*u. Twice as many are told apart by a second forward."""
-    net = subject.nets.get("generator")
-    owned = statistics(net) if net is not None else {}
-    if net is None or not owned or subject.spec.training.accumulate > 1:
-        return
-    calls = Counter(row.name for row in layer_table(subject, net) if row.is_normalising)
-    often = [name for name, count in calls.items() if count > 1]
-    if often:
-        message = (
-            f"one forward of the generator calls the BatchNorm {named(often)} more than once, and each call moves its statistics"
-        )
-        yield finding("statistics-twice", "generator", f"{message}; make a BatchNorm for each place")
-        return
-    still = [key for key in owned if end[key].numpy().tobytes() == owned[key].numpy().tobytes()]
-    expected = subject.spec.training.fakes == "fresh" or subject.spec.training.generator_mode == "train"
-    if still and expected:
-        message = f"one step does not move the generator's statistics {named(still)}: its BatchNorm runs in inference mode"
-        yield finding("statistics-frozen", "generator", f"{message}; pass `training` on to the layer")
-        return
-    with restored(subject.state):
-        trial = next(trial for trial in subject.trials if trial.role == "generator")
-        trial.compute(subject.batch, tf.constant(0, tf.int64))
-        once = {key: variable.numpy() for key, variable in owned.items()}
-    other = [key for key, value in once.items() if not np.allclose(end[key].numpy(), value, rtol=1e-4, atol=1e-5)]
-    if other:
-        message = f"one step moves the generator's statistics {named(other)} otherwise than one forward does"
-        yield finding("statistics-twice", "generator", f"{message}: they must move once per step; call each BatchNorm once")
-
-
-def repeatable_forward(net: Net, inputs: tuple[Tensor, Tensor | None]) -> list[Finding]:
-    """Two forwards in inference mode give equal bytes (this finds NumPy's random numbers, which a compiled step holds fixed)."""
+def repeatable_forward(net: Net, inputs: Inputs) -> list[Finding]:
+    """Two forwards in inference mode give equal bytes (this finds NumPy's random numbers, which a traced step holds fixed)."""
     results = [tf.nest.flatten(net.model(*inputs, training=False)) for _ in range(2)]
     if all(a.numpy().tobytes() == b.numpy().tobytes() for a, b in zip(*results, strict=True) if a is not None):
         return []
-    message = f"the {net.role} gives other values for the same input with training=False; no run could be repeated"
+    message = f"the {net.role} gives other values for the same input with training=False, so no run could be repeated"
     return [
         finding("not-repeatable", net.role, f"{message}; noise belongs in the latents, or in keras.random with a SeedGenerator")
     ]
+
+
+# ---------------------------------------------------------------- one whole step
+
+
+def repeated_step(subject: Subject, tables: dict[str, list[LayerRow]]) -> tuple[list[Finding], float]:
+    """One whole step twice from the same state: finite, equal bytes, statistics moved once. Also the seconds of the second."""
+    ends: list[dict[str, Tensor]] = []
+    step, seconds, blamed = subject.experiment.engine.once(), 0.0, ""
+    for _ in range(2):
+        with restored(subject.state):
+            started = time.perf_counter()
+            step(list(subject.batches)).numpy()
+            seconds = time.perf_counter() - started
+            blamed = _blamed(subject)
+            ends.append({key: tf.identity(variable) for key, variable in subject.state.items()})
+    found = [*_differences(subject, *ends), *_nonfinite(subject, blamed)]
+    return [*found, *(item for trial in subject.trials for item in _moves_per_step(subject, trial, ends[0], tables))], seconds
+
+
+def _blamed(subject: Subject) -> str:
+    """What was not finite in the step just done, or nothing."""
+    progress = subject.experiment.progress
+    failed = int(progress.nonfinite_step.numpy()) >= 0
+    return subject.experiment.engine.suspects[int(progress.nonfinite_blamed.numpy())] if failed else ""
+
+
+def _nonfinite(subject: Subject, blamed: str) -> Iterator[Finding]:
+    if blamed:
+        roles = [role for role in subject.nets if role in blamed]
+        message = (
+            f"the first step on the whole batch of {subject.spec.data.batch_size} is not finite: {blamed} is NaN or infinite"
+        )
+        cure = "look for a log, a root or a norm of 0, or a division by 0, that only some examples meet"
+        yield finding("gradient-nonfinite", tuple(roles[:1]) or ("objective", "loss"), f"{message}; {cure}")
+
+
+def _differences(subject: Subject, first: dict[str, Tensor], second: dict[str, Tensor]) -> Iterator[Finding]:
+    different = [key for key in first if first[key].numpy().tobytes() != second[key].numpy().tobytes()]
+    if different:
+        roles = [role_of(key) for key in different if role_of(key) in subject.nets]
+        message = f"the same step from the same state gave other values of {named(different)}"
+        yield finding("not-repeatable", tuple(roles[:1]) or ("training",), f"{message}, so no run could be repeated; {CURE}")
+
+
+def _moves_per_step(
+    subject: Subject, trial: Trial, end: dict[str, Tensor], tables: dict[str, list[LayerRow]]
+) -> Iterator[Finding]:
+    """With momentum m and a batch mean u, one move makes m*old + (1-m)*u. Twice as many are told apart by a second forward."""
+    roles = [role for role in trial.moves if statistics(subject.nets[role])] if trial.once else []
+    often = {role: found for role in roles if (found := _called_twice(tables[role]))}
+    for role, names in often.items():
+        message = (
+            f"one forward of the {role} calls the BatchNorm {named(names)} more than once, and each call moves its statistics"
+        )
+        yield finding("statistics-twice", role, f"{message}; make a BatchNorm for each place")
+    rest = {key: variable for role in roles if role not in often for key, variable in statistics(subject.nets[role]).items()}
+    still = [key for key in rest if end[key].numpy().tobytes() == rest[key].numpy().tobytes()]
+    if still:
+        message = f"one step does not move the statistics {named(still)}: this BatchNorm runs in inference mode in training"
+        yield finding("statistics-frozen", role_of(still[0]), f"{message}; pass `training` on to the layer")
+    elif other := _moved_otherwise(subject, trial, rest, end):
+        message = f"one step moves the statistics {named(other)} otherwise than one forward does"
+        yield finding("statistics-twice", role_of(other[0]), f"{message}: they must move once per step; call each BatchNorm once")
+
+
+def _called_twice(table: list[LayerRow]) -> list[str]:
+    calls = Counter(row.name for row in table if row.is_normalising)
+    return [name for name, count in calls.items() if count > 1]
+
+
+def _moved_otherwise(subject: Subject, trial: Trial, owned: dict[str, tf.Variable], end: dict[str, Tensor]) -> list[str]:
+    """Keys that one whole step moved otherwise than the update by itself, on the same batch."""
+    if not owned:
+        return []
+    with restored(subject.state):
+        trial.compute(subject.batches[-1], tf.constant(0, tf.int64))
+        once = {key: variable.numpy() for key, variable in owned.items()}
+    return [key for key, value in once.items() if not np.allclose(end[key].numpy(), value, rtol=1e-4, atol=1e-5)]

@@ -13,7 +13,6 @@ from gantrain.deepcheck.subject import Subject, restored
 from gantrain.interfaces import DiscriminatorOutput, Range, Tensor
 from gantrain.spec.rules import Finding
 from gantrain.training.facts import END
-from gantrain.training.nets import Net
 
 LOUD = 30.0  # factor of every weight, and of the input: what an activation bounds stays bounded, what nothing bounds does not
 SLACK = 0.02  # of the range's width: what still counts as its end
@@ -34,7 +33,7 @@ class Figures:
     saturated: float | None  # share at the ends of the range; None without a range
 
     @classmethod
-    def of(cls, examples: Tensor, data_range: Range | None) -> Figures:
+    def of(cls, examples: Tensor, data_range: Range | None = None) -> Figures:
         """Examples [B,...]."""
         x = np.asarray(examples, np.float32)
         ends = None
@@ -46,13 +45,12 @@ class Figures:
 
 
 def side_by_side(subject: Subject) -> tuple[dict[str, Figures], list[Finding]]:
-    """Figures of the real batch and of as many fakes of the untrained generator."""
-    generator = subject.nets["generator"]
-    with restored(generator.variables):
-        fake = generator.model(*subject.inputs_of("generator"), training=True)
-    figures = {name: Figures.of(x, subject.data_range) for name, x in (("real", subject.batch["real"]), ("fake", fake))}
+    """Figures of the first batch: real beside made, and what else the task compares."""
+    with restored(subject.state):
+        figures = {name: Figures.of(*item) for name, item in subject.shown().items()}
     real = _real(figures["real"], subject.data_range) if subject.is_real else iter(())
-    return figures, [*real, *_saturated(figures["fake"])]
+    made = [name for name in ("fake", "rebuilt") if name in figures]
+    return figures, [*real, *(item for name in made for item in _saturated(figures[name], subject.maker or name))]
 
 
 def _real(real: Figures, data_range: Range | None) -> Iterator[Finding]:
@@ -67,21 +65,22 @@ def _real(real: Figures, data_range: Range | None) -> Iterator[Finding]:
         yield finding("data-range", "data.range", f"{found}: hardly any of it is used; correct the source's value_range")
 
 
-def _saturated(fake: Figures) -> Iterator[Finding]:
-    if fake.saturated is not None and fake.saturated > LARGEST_SATURATION:
-        share = f"{100 * fake.saturated:.0f} % of the untrained generator's values lie at the ends of the range"
-        yield finding("output-saturated", "generator", f"{share}, where hardly any gradient passes; start with smaller weights")
+def _saturated(made: Figures, role: str) -> Iterator[Finding]:
+    if made.saturated is not None and made.saturated > LARGEST_SATURATION:
+        share = f"{100 * made.saturated:.0f} % of the untrained {role}'s values lie at the ends of the range"
+        yield finding("output-saturated", role, f"{share}, where hardly any gradient passes; start with smaller weights")
 
 
 # ---------------------------------------------------------------- what bounds the outputs
 
 
-def _loud(net: Net, inputs: tuple[Tensor, Tensor | None]) -> tf.Tensor | DiscriminatorOutput:
+def _loud(subject: Subject, role: str) -> tf.Tensor | DiscriminatorOutput:
     """The net with every weight and input enlarged."""
+    net, (first, *others) = subject.nets[role], subject.inputs[role]
     with restored(net.variables):
         for variable in net.trainable.values():
             variable.assign(LOUD * variable)
-        return net.model(LOUD * tf.cast(inputs[0], tf.float32), inputs[1], training=False)
+        return net.model(LOUD * tf.cast(first, tf.float32), *others, training=False)
 
 
 def _finite(values: Tensor) -> np.ndarray:
@@ -89,28 +88,26 @@ def _finite(values: Tensor) -> np.ndarray:
     return array[np.isfinite(array)]
 
 
-def generator_range(subject: Subject) -> Iterator[Finding]:
-    """Whether the last activation ends where the data's range ends, seen from what comes out and not from what is declared."""
-    generator = subject.nets["generator"]
-    values = _finite(_loud(generator, subject.inputs_of("generator")))
-    if len(values) == 0 or np.ptp(values) == 0:  # a constant says nothing of a range
+def last_activation(subject: Subject) -> Iterator[Finding]:
+    """Whether the maker's outputs end where the data's range ends, seen from what comes out and not from what is declared."""
+    role = subject.maker
+    values = _finite(_loud(subject, role)) if role is not None else np.zeros(0)
+    if role is None or len(values) == 0 or np.ptp(values) == 0:  # a constant says nothing of a range
         return
-    found = f"the generator's values end at {values.min():.3g} and {values.max():.3g} however large its weights are"
+    found = f"the {role}'s values end at {values.min():.3g} and {values.max():.3g} however large its weights are"
     if subject.data_range is None:
-        real = np.asarray(subject.batch["real"])
+        real = np.asarray(subject.few["real"])
         bounded = np.abs(values).max() <= 1 + SLACK
         if bounded and subject.is_real and np.abs(real).max() > 1 + SLACK:
-            yield finding("output-range", "generator", f"{found}, but the data goes beyond; let it end without an activation")
+            yield finding("output-range", role, f"{found}, but the data goes beyond; let it end without an activation")
         return
     low, high = subject.data_range
     slack, wanted = SLACK * (high - low), f"the data's range is [{low:g}, {high:g}]"
     if values.min() < low - slack or values.max() > high + slack:
-        message = f"nothing keeps the generator's values in the range: they reach {values.min():.3g} and {values.max():.3g}"
-        yield finding("output-range", "generator", f"{message}, but {wanted}; {_cure(subject.data_range)}")
+        message = f"nothing keeps the {role}'s values in the range: they reach {values.min():.3g} and {values.max():.3g}"
+        yield finding("output-range", role, f"{message}, but {wanted}; {_cure(subject.data_range)}")
     elif values.min() > low + slack or values.max() < high - slack:
-        yield finding(
-            "output-range", "generator", f"{found}, but {wanted}: the rest is never reached; {_cure(subject.data_range)}"
-        )
+        yield finding("output-range", role, f"{found}, but {wanted}: the rest is never reached; {_cure(subject.data_range)}")
 
 
 def _cure(data_range: Range) -> str:
@@ -119,8 +116,9 @@ def _cure(data_range: Range) -> str:
 
 def logits(subject: Subject) -> Iterator[Finding]:
     """Whether something squashes the logits, whatever is declared."""
-    discriminator = subject.nets["discriminator"]
-    output = _loud(discriminator, subject.inputs_of("discriminator"))
+    if subject.game is None:
+        return
+    output = _loud(subject, "discriminator")
     values = _finite(output.logits)
     if len(values) and np.abs(values).max() <= 1.0 and np.ptp(values) > 0:
         message = (

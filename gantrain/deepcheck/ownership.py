@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import tensorflow as tf
 
 from gantrain import registry
 from gantrain.deepcheck.findings import finding
-from gantrain.deepcheck.subject import Subject, moved, restored, statistics
-from gantrain.interfaces import Tensor
+from gantrain.deepcheck.subject import Inputs, Subject, moved, restored, role_of, statistics
+from gantrain.interfaces import Settings, Tensor
 from gantrain.spec.rules import Finding
 from gantrain.training.nets import Net
 from gantrain.training.trials import Trial
@@ -29,7 +30,7 @@ def named(keys: list[str]) -> str:
 # ---------------------------------------------------------------- variables
 
 
-def hidden_variables(net: Net, inputs: tuple[Tensor, Tensor | None]) -> list[Finding]:
+def hidden_variables(net: Net, inputs: Inputs) -> list[Finding]:
     """Trainable variables that the forward reads and that are not the net's: made by a lambda, or by another net."""
     with tf.GradientTape() as tape:
         net.model(*inputs, training=False)
@@ -45,12 +46,30 @@ def hidden_variables(net: Net, inputs: tuple[Tensor, Tensor | None]) -> list[Fin
 # ---------------------------------------------------------------- updates
 
 
-def updates(subject: Subject) -> Iterator[Finding]:
-    """Each update by itself, on a real batch, from the first state with its zeros nudged."""
+@dataclass(frozen=True)
+class Tried:
+    """One update that was run by itself: its loss, its gradients by key, the keys without one, and what statistics it moved."""
+
+    trial: Trial
+    loss: float
+    gradients: Mapping[str, np.ndarray]
+    missing: list[str]
+    statistics: list[str]
+
+    @property
+    def norm(self) -> float:
+        """Of all gradients together."""
+        return float(np.sqrt(sum(float(np.sum(np.square(value, dtype=np.float64))) for value in self.gradients.values())))
+
+
+def updates(subject: Subject, done: list[Tried]) -> Iterator[Finding]:
+    """Each update by itself, on a few real examples, from the first state with its zeros nudged; it is added to `done`."""
     for trial in subject.trials:
         with restored(subject.state):
             _nudge_zeros(trial)
-            yield from _judge(subject, trial)
+            before = {key: tf.identity(variable) for key, variable in subject.state.items()}
+            done.append(_run(subject, trial, before))
+            yield from (*_gradients(subject, done[-1]), *_moves(subject, trial, before))
 
 
 def _nudge_zeros(trial: Trial) -> None:
@@ -59,64 +78,62 @@ def _nudge_zeros(trial: Trial) -> None:
             variable.assign(NUDGE * tf.random.stateless_normal(tf.shape(variable), (index, 13), alg="philox"))
 
 
-def _judge(subject: Subject, trial: Trial) -> Iterator[Finding]:
-    before = {key: tf.identity(variable) for key, variable in subject.state.items()}
-    loss, gradients, missing = _run(subject, trial)
-    if missing:
-        yield finding("gradient-none", trial.role, no_gradient(trial.role, missing))
-    yield from _gradients(subject, trial, loss, gradients)
-    yield from _moves(subject, trial, before)
-
-
-def _run(subject: Subject, trial: Trial) -> tuple[Tensor, dict[str, Tensor], list[str]]:
+def _run(subject: Subject, trial: Trial, before: Mapping[str, Tensor]) -> Tried:
     """Loss and gradients of one update, which is applied where every variable has a gradient."""
-    missing: list[str] = []
 
-    def update(batch: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+    def update(batch: dict[str, Tensor]) -> tuple[Tensor, list[Tensor | None]]:
         loss, gradients = trial.compute(batch, tf.constant(0, tf.int64))
-        missing[:] = trial.update.missing(gradients)
-        if not missing:
+        if not trial.update.missing(gradients):
             trial.update.run(loss, gradients, tf.constant(True))
-        pairs = zip(trial.update.keys, gradients, strict=True)
-        return loss, {key: trial.unscaled(tf.convert_to_tensor(value)) for key, value in pairs if value is not None}
+        return loss, gradients
 
-    def compiled(batch: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
-        return tf.distribute.get_strategy().run(update, args=(batch,))
+    scaled = trial.update.loss_scale is not None
+    loss, gradients = tf.distribute.get_strategy().run(update, args=(subject.few,))
+    pairs = [(key, value) for key, value in zip(trial.update.keys, gradients, strict=True) if value is not None]
+    found = {key: trial.unscaled(tf.convert_to_tensor(value)).numpy() for key, value in pairs}
+    found = {key: np.nan_to_num(value, nan=1.0) for key, value in found.items()} if scaled else found  # a smaller scale may do
+    own = [key for net in subject.nets.values() for key in moved(statistics(net), before)]
+    return Tried(trial, float(loss), found, trial.update.missing(gradients), own)
 
-    loss, gradients = tf.function(compiled, autograph=False)(subject.batch)
-    return loss, gradients, missing
 
-
-def _gradients(subject: Subject, trial: Trial, loss: Tensor, gradients: Mapping[str, Tensor]) -> Iterator[Finding]:
-    if not np.isfinite(loss.numpy()):
-        message = f"the {trial.role}'s loss is {float(loss):g} on the first batch; it comes from {_components(subject)}"
-        yield finding("gradient-nonfinite", "objective.loss", f"{message}: look for a log or a root of 0, or a division by 0")
+def _gradients(subject: Subject, tried: Tried) -> Iterator[Finding]:
+    role, gradients = tried.trial.role, tried.gradients
+    if tried.missing:
+        yield finding("gradient-none", role_of(tried.missing[0]), no_gradient(role, tried.missing))
+    if not np.isfinite(tried.loss):
+        message = f"the {role}'s loss is {tried.loss:g} on the first batch; it comes from {_components(subject, tried.trial)}"
+        place = f"objective.{tried.trial.setting}"
+        yield finding("gradient-nonfinite", place, f"{message}: look for a log or a root of 0, or a division by 0")
         return
-    bad = [key for key, value in gradients.items() if not np.isfinite(value.numpy()).all()]
+    bad = [key for key, value in gradients.items() if not np.isfinite(value).all()]
     if bad:
-        message = f"the {trial.role}'s gradient is NaN or infinite for {named(bad)} on the first batch"
-        yield finding("gradient-nonfinite", trial.role, f"{message}: a root or a norm of 0 has no gradient, add 1e-8 under it")
-    kernels = [key for key, value in gradients.items() if len(value.shape) > 1]
-    still = [key for key in kernels if not np.any(gradients[key].numpy())]
+        message = f"the {role}'s gradient is NaN or infinite for {named(bad)} on the first batch"
+        cure = "a root or a norm of 0 has no gradient, add 1e-8 under it"
+        yield finding(
+            "gradient-nonfinite", role_of(bad[0]), f"{message}; it comes from {_components(subject, tried.trial)}: {cure}"
+        )
+    kernels = [key for key, value in gradients.items() if value.ndim > 1]
+    still = [key for key in kernels if not np.any(gradients[key])]
     if still:
         what = ("every kernel: " if len(still) == len(kernels) else "") + named(still)
-        message = f"the {trial.role}'s gradient is exactly 0 on the first batch for {what}"
-        yield finding(
-            "gradient-zero",
-            trial.role,
-            f"{message}; so they cannot learn: a factor 0, a rounding, or a saturated activation cuts it off",
-        )
+        message = f"the {role}'s gradient is exactly 0 on the first batch for {what}"
+        cure = "so they cannot learn: a factor 0, a rounding, or a saturated activation cuts it off"
+        yield finding("gradient-zero", role_of(still[0]), f"{message}; {cure}")
 
 
-def _components(subject: Subject) -> str:
+def _components(subject: Subject, trial: Trial) -> str:
     """Names of what a loss is made of."""
     objective = subject.spec.objective
-    rows = [registry.row_of(item) for item in (objective.loss, *objective.penalties, *objective.regularisers)]
+    made = getattr(objective, trial.setting)
+    if not isinstance(made, Settings):
+        return f"{trial.setting}: {made}"
+    added = [*getattr(objective, "penalties", ()), *getattr(objective, "regularisers", ())]
+    rows = [registry.row_of(item) for item in (made, *(added if trial.role == "discriminator" else ()))]
     return ", ".join(row.placed() if row.is_plugin else f"{row.kind} {row.name}" for row in rows)
 
 
 def _moves(subject: Subject, trial: Trial, before: Mapping[str, Tensor]) -> Iterator[Finding]:
-    """What the update moved that is not its own: another net's parameters, statistics aside."""
+    """What the update moved that is not its own: another net's parameters, statistics that its forward must leave alone."""
     own = set(trial.variables)
     for role, net in subject.nets.items():
         strange = [key for key in moved(net.trainable, before) if key not in own]
@@ -125,6 +142,6 @@ def _moves(subject: Subject, trial: Trial, before: Mapping[str, Tensor]) -> Iter
             yield finding(
                 "wrong-net-updated", role, f"{message}; only the {role}'s own update may: no assign() in a call or a loss"
             )
-        if role != trial.role and (moved_statistics := moved(statistics(net), before)):
+        if role not in trial.moves and (moved_statistics := moved(statistics(net), before)):
             message = f"the {trial.role}'s update moves the statistics {named(moved_statistics)} of the {role}"
             yield finding("wrong-net-updated", role, f"{message}; only a forward for the {role}'s own update may")

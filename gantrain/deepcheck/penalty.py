@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from gantrain import registry
 from gantrain.deepcheck.findings import finding
-from gantrain.deepcheck.subject import Subject, restored
+from gantrain.deepcheck.subject import Game, Subject, restored
 from gantrain.interfaces import DiscriminatorOutput, PenaltyContext, PenaltySettings, Tensor
 from gantrain.spec.rules import Finding
 from gantrain.training.nets import Net
@@ -29,16 +29,18 @@ TOLERANCE = 0.07
 
 def penalties(subject: Subject) -> Iterator[Finding]:
     """Each penalty of the spec that has a gradient by the discriminator's kernels. Float32 only: less cannot be measured."""
-    if subject.spec.training.precision != "float32":
+    if subject.game is None or subject.spec.training.precision != "float32":
         return
-    for index, settings in enumerate(subject.spec.objective.penalties):
-        yield from _judge(subject, settings, ("objective", "penalties", index))
+    context = _context_maker(subject.game, subject.nets["discriminator"])
+    for index, settings in enumerate(getattr(subject.spec.objective, "penalties", ())):
+        yield from _judge(subject.nets["discriminator"], settings, context, ("objective", "penalties", index))
 
 
-def _judge(subject: Subject, settings: PenaltySettings, path: tuple[str | int, ...]) -> Iterator[Finding]:
-    net, penalty = subject.nets["discriminator"], registry.build(settings)
+def _judge(
+    net: Net, settings: PenaltySettings, context: Callable[[], PenaltyContext], path: tuple[str | int, ...]
+) -> Iterator[Finding]:
+    penalty = registry.build(settings)
     own = dict(getattr(penalty, "variables", {}))
-    context = _context_maker(subject, net)
 
     def value() -> Tensor:
         return tf.reduce_mean(tf.cast(penalty(context()), tf.float32))
@@ -97,12 +99,9 @@ def _any_direction(shape: tuple[int, ...]) -> np.ndarray:
     return direction / np.linalg.norm(direction)
 
 
-def _context_maker(subject: Subject, net: Net) -> Callable[[], PenaltyContext]:
-    real = subject.batch["real"][:EXAMPLES]
-    labels = subject.batch["labels"][:EXAMPLES] if "labels" in subject.batch else None
-    latents, fake_labels = subject.inputs_of("generator")
-    own_labels = None if fake_labels is None else fake_labels[:EXAMPLES]
-    fake = subject.nets["generator"].model(latents[:EXAMPLES], own_labels, training=False)
+def _context_maker(game: Game, net: Net) -> Callable[[], PenaltyContext]:
+    real, fake = game.real[:EXAMPLES], tf.stop_gradient(game.fake()[:EXAMPLES])
+    labels = None if game.labels is None else game.labels[:EXAMPLES]
 
     def judged(x: Tensor) -> DiscriminatorOutput:
         return net.model(x, labels, training=True)

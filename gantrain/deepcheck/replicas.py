@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gantrain.deepcheck.findings import finding
-from gantrain.spec.model import Spec
 from gantrain.spec.rules import Finding
+from gantrain.spec.tasks import AnySpec
 
 
-def replicas(spec: Spec, count: int) -> Iterator[Finding]:
+def replicas(spec: AnySpec, count: int) -> Iterator[Finding]:
     """A spec on `count` replicas."""
     if count == 1:
         return
-    batch, roles = spec.data.batch_size, [role for role in ("generator", "discriminator") if _has_norm(spec, role)]
+    batch, roles = spec.data.batch_size, [role for role, net in spec.nets.items() if "batch_norm" in net.norms()]
     if batch % count:
         message = f"a batch of {batch} cannot be shared by {count} replicas; write batch_size: {max(batch // count, 1) * count}"
         yield finding("indivisible-batch", "data.batch_size", message)
@@ -28,7 +28,3 @@ def replicas(spec: Spec, count: int) -> Iterator[Finding]:
             f" each of {count} replicas by itself; a larger batch_size, or norm: layer_norm, does not depend on their number"
         )
         yield finding("batchnorm-unsynchronised", roles[0], message)
-
-
-def _has_norm(spec: Spec, role: str) -> bool:
-    return "batch_norm" in getattr(spec, role).norms()

@@ -20,7 +20,7 @@ from gantrain.spec.rules import Finding
 from gantrain.spec.rules_output import output_parent
 from gantrain.training.nets import Net
 
-FORWARDS = {"generator": 1, "discriminator": 3}  # per step whose activations are held: real, fake, and the generator's pass
+FORWARDS = {"discriminator": 3, "encoder": 2}  # per step whose activations are held: real, fake, the other net's pass; else 1
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Costs:
 def layer_table(subject: Subject, net: Net) -> list[LayerRow]:
     """Every layer without layers inside, in the order of the calls, with the shape it gives for one example."""
     rows: list[LayerRow] = []
-    inputs, labels = subject.inputs_of(net.role)
+    inputs = (None if item is None else item[:2] for item in subject.inputs[net.role])
     with restored(net.variables), _watched(rows):
-        net.model(inputs[:2], None if labels is None else labels[:2], training=True)
+        net.model(*inputs, training=True)
     return rows
 
 
@@ -103,8 +103,8 @@ def costs(subject: Subject, tables: dict[str, list[LayerRow]], step_sec: float) 
         peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
         checkpoint=sum(int(tf.size(variable)) * variable.dtype.size for variable in subject.state.values()),
         step_sec=step_sec,
-        images_per_sec=subject.images_per_step / max(step_sec, 1e-9),
-        run_sec=step_sec * subject.total_steps,
+        images_per_sec=subject.experiment.images_per_step / max(step_sec, 1e-9),
+        run_sec=step_sec * subject.experiment.total_steps,
     )
 
 

@@ -5,71 +5,86 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import tensorflow as tf
 
-from gantrain.data.pipeline import Order, batches, data_errors
-from gantrain.experiment import Experiment
+from gantrain.experiment import AnyExperiment
 from gantrain.interfaces import Range, Tensor
-from gantrain.spec.model import Spec
+from gantrain.spec.tasks import AnySpec
 from gantrain.training.ema import STATISTICS
 from gantrain.training.fakes import Batch
 from gantrain.training.nets import Net
 from gantrain.training.trials import Trial
 
+FEW = 8  # examples of a batch by which nets and updates are judged; the whole step sees all of it
+Inputs: TypeAlias = tuple[Tensor | None, ...]  # positional arguments of a net
+
+
+class Shown(NamedTuple):
+    """Values [B,...] of the first batch, and the range that they should have (None: any)."""
+
+    values: Tensor
+    range: Range | None = None
+
+
+@dataclass(frozen=True)
+class Game:
+    """What the discriminator tells apart: `real` [b,...] with its `labels` [b], and `fake` () -> [b,...]."""
+
+    real: Tensor
+    labels: Tensor | None
+    fake: Callable[[], Tensor]
+
 
 @dataclass(frozen=True)
 class Subject:
-    """`state`: every variable a checkpoint saves; `step`: one whole step on batches that are given, compiled at its first call.
+    """A built experiment as checks see it, on the `batches` of its first step.
 
-    `makers`: nets that are called on latents, with a function (batch) -> the inputs of one training forward.
+    `inputs`: what each net is called with, of FEW examples. `maker`: the net whose outputs are to be like the data's examples;
+    `game`: None without a discriminator. `shown`: what to put side by side, by name. `remarks`: lines to read besides.
     """
 
-    spec: Spec
+    experiment: AnyExperiment
     nets: Mapping[str, Net]
-    trials: tuple[Trial, ...]
-    state: Mapping[str, tf.Variable]
-    step: Callable[[list[Batch]], Tensor]
+    inputs: Mapping[str, Inputs]
     batches: tuple[Batch, ...]
-    shape: tuple[int, ...]
-    data_range: Range | None
-    total_steps: int
-    images_per_step: int
     is_real: bool  # whether the batches come from the data; False: made up, because it cannot be read
+    shown: Callable[[], dict[str, Shown]]
+    maker: str | None = None
+    game: Game | None = None
+    remarks: Callable[[], list[str]] = list
 
     @property
-    def batch(self) -> Batch:
-        """The last batch of the step, which every update sees."""
-        return self.batches[-1]
+    def spec(self) -> AnySpec:
+        """Of the experiment."""
+        return self.experiment.spec
 
-    def inputs_of(self, role: str) -> tuple[Tensor, Tensor | None]:
-        """What the net of this role is called with: latents for a generator, real examples for a discriminator; labels."""
-        labels = self.batch.get("labels")
-        if role != "generator":
-            return self.batch["real"], labels
-        count = tf.shape(self.batch["real"])[0]
-        return tf.random.stateless_normal(tf.stack([count, self.spec.latent.size]), (7, 11), alg="philox"), labels
+    @property
+    def state(self) -> Mapping[str, tf.Variable]:
+        """Every variable that a checkpoint saves."""
+        return self.experiment.state
+
+    @property
+    def data_range(self) -> Range | None:
+        """What the networks see."""
+        return self.experiment.data_facts.network_range
+
+    @cached_property
+    def trials(self) -> list[Trial]:
+        """The updates of a step, each by itself."""
+        return self.experiment.engine.step.trials()
+
+    @property
+    def few(self) -> Batch:
+        """FEW examples of the last batch of the step, which every update sees."""
+        return {key: value[:FEW] for key, value in self.batches[-1].items()}
 
 
-def subject_of(experiment: Experiment, is_real: bool) -> Subject:
-    """The experiment of task `gan` as checks see it. Raises DataError for data that cannot be read."""
-    spec, order = experiment.spec, Order(experiment.spec.seed, 0)
-    with data_errors(experiment.source):
-        iterator = iter(batches(experiment.source, spec.data, order, 0, experiment.data_labels_used, experiment.transform))
-        first = tuple(next(iterator) for _ in range(spec.training.discriminator_steps))
-    return Subject(
-        spec=spec,
-        nets={net.role: net for net in (experiment.generator, experiment.discriminator)},
-        trials=tuple(experiment.step.trials()),
-        state=experiment.state,
-        step=experiment.engine.once(),
-        batches=first,
-        shape=experiment.data_facts.shape,
-        data_range=experiment.data_facts.network_range,
-        total_steps=experiment.total_steps,
-        images_per_step=experiment.images_per_step,
-        is_real=is_real,
-    )
+def role_of(key: str) -> str:
+    """`generator` of `generator/stage1/conv/kernel`."""
+    return key.split("/", 1)[0]
 
 
 def statistics(net: Net) -> dict[str, tf.Variable]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from gantrain.history_interfaces import ModelSettings, WindowContext, WindowLossSettings
-from gantrain.interfaces import OptimizerSettings, Range, Settings
+from gantrain.interfaces import NetSettings, OptimizerSettings, Range, Settings
 from gantrain.spec.component import Component, named
 from gantrain.spec.model import NAME, NAME_WORDS, Data, Output
 from gantrain.spec.whole_batches import WholeBatchTraining
@@ -88,6 +88,16 @@ class HistorySpec(Settings):
     def batches_per_step(self) -> int:
         """One."""
         return 1
+
+    @property
+    def nets(self) -> dict[str, NetSettings]:
+        """By role."""
+        return {"model": self.model}
+
+    @property
+    def uses_labels(self) -> bool:
+        """Never."""
+        return False
 
     @property
     def window(self) -> WindowContext:

@@ -141,6 +141,7 @@ def _composed(text: str) -> yaml.Node | None:
 _PLAIN_WORDS = {
     "found character '\\t' that cannot start any token": "a tab is used for indentation; use spaces",
     "mapping values are not allowed here": "a colon is not allowed here; check the indentation, or put text with ': ' in quotes",
+    "could not find expected ':'": "the line before this is no `key: value`; write a colon and a space after its key",
     "but found another document": "a second document starts here; a spec is one document, remove the '---'",
 }
 
@@ -152,8 +153,22 @@ def _syntax_problem(error: yaml.YAMLError, text: str, file: str) -> Problem:
         return problem_at(_place_of_offset(text[: error.position], file), "yaml-syntax", message)
     words = str(getattr(error, "problem", None) or "this is not YAML")
     context = getattr(error, "context", None)
-    message = _PLAIN_WORDS.get(words) or (f"{words} ({context})" if context else words)
-    return problem_at(place_of(mark, file), "yaml-syntax", message)
+    return problem_at(place_of(mark, file), "yaml-syntax", _PLAIN_WORDS.get(words) or _in_plain_words(words, context, error))
+
+
+def _in_plain_words(words: str, context: str | None, error: yaml.YAMLError) -> str:
+    """Messages of the parser that name something, or whose cause lies at the place where something was opened."""
+    start: Mark | None = getattr(error, "context_mark", None)
+    opened = f" that was opened in line {start.line + 1}" if start else ""
+    if words.startswith("found undefined alias"):
+        alias = words.rpartition(" ")[2].strip("'")
+        return f"*{alias} refers to &{alias}, which is defined nowhere above; define it, or put text that starts with * in quotes"
+    if words.startswith("expected ',' or"):
+        bracket = words.split("'")[3]
+        return f"a comma or '{bracket}' is missing before this: the bracket{opened} is not closed"
+    if words.startswith("expected <block end>"):
+        return f"the indentation differs from that of the lines beside it (the block{opened}); give all keys of a block the same"
+    return f"{words} ({context})" if context else words
 
 
 def _place_of_offset(before: str, file: str) -> Place:

@@ -26,8 +26,8 @@ def _is_picture(facts: SourceFacts) -> bool:
     return facts.shape is not None and len(facts.shape) == 3
 
 
-@rule("buffer-too-small", "error", GAMES)
-def buffer_too_small(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
+@rule("buffer-too-small", "error", ALL)
+def buffer_too_small(spec: AnySpec, facts: SourceFacts) -> Said:
     """A buffer that leaves the order of the files in the data."""
     buffer = spec.data.shuffle_buffer
     if facts.length is None or buffer == "full" or buffer >= smallest_buffer(facts.length):
@@ -42,7 +42,8 @@ def batch_exceeds_data(spec: AnySpec, facts: SourceFacts) -> Said:
     """A batch that would hold some examples twice."""
     if facts.length is not None and spec.data.batch_size > facts.length:
         message = (
-            f"a batch of {spec.data.batch_size} is larger than the data, {facts.length} examples; write {facts.length} or less"
+            f"a batch of {spec.data.batch_size} is larger than the data, {facts.length} examples, and would hold some twice; "
+            f"write {facts.length} or less"
         )
         yield ("data", "batch_size"), message
 
@@ -97,7 +98,7 @@ def labels_half_used(spec: Spec, facts: SourceFacts) -> Said:
 def single_class(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """Labels that say nothing."""
     if facts.num_classes == 1 and spec.uses_labels:
-        yield ("data", "source"), "labels are used, but there is only one class; a conditional net learns nothing from it"
+        yield ("data", "source"), "labels are used, but there is only one class, which says nothing; write conditioning: null"
 
 
 @rule("split-as-class", "warning", ALL)
@@ -129,13 +130,13 @@ def range_missing(spec: AnySpec, facts: SourceFacts) -> Said:
         yield ("data", "range"), "range: null leaves pictures at 0 to 255, which nets hardly learn; write range: [-1, 1]"
 
 
-@rule("tiny-data", "warning")
-def tiny_data(spec: Spec, facts: SourceFacts) -> Said:
-    """So few pictures that the discriminator learns them by heart."""
+@rule("tiny-data", "warning", GAMES)
+def tiny_data(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
+    """So few pictures that the nets learn them by heart."""
     if facts.length is None or facts.length >= FEW_PICTURES or facts.shape is None or not _is_picture(facts):
         return
     if max(facts.shape[:2]) > SMALL_SIDE:
-        message = f"{facts.length} pictures are few: below {FEW_PICTURES} a GAN tends to learn them by heart; add pictures"
+        message = f"{facts.length} pictures are few: below {FEW_PICTURES} the nets tend to learn them by heart; add pictures"
         yield ("data", "source"), message
 
 

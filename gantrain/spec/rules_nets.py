@@ -7,7 +7,8 @@ from __future__ import annotations
 from gantrain.interfaces import Range, SourceFacts
 from gantrain.spec.aae import AaeSpec
 from gantrain.spec.model import Spec
-from gantrain.spec.rule import GAMES, Said, rule
+from gantrain.spec.rule import ALL, GAMES, Said, rule
+from gantrain.spec.tasks import AnySpec
 
 ACTIVATION_OF_RANGE: dict[Range | None, str] = {(-1.0, 1.0): "tanh", (0.0, 1.0): "sigmoid", None: "linear"}
 
@@ -24,7 +25,10 @@ def activation_range(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     activation, wanted = net.last_activation(data_range), ACTIVATION_OF_RANGE.get(data_range)
     if wanted is None:
         known = ", ".join(_words(known) for known in ACTIVATION_OF_RANGE)
-        yield ("data", "range"), f"no activation ends at {_words(data_range)}; write one of {known}"
+        yield (
+            ("data", "range"),
+            f"no activation ends at {_words(data_range)}, so no {role} could keep to it; write one of {known}",
+        )
     elif activation != wanted:
         fits = [_words(known) for known, name in ACTIVATION_OF_RANGE.items() if name == activation and known is not None]
         other = f", or data.range: {fits[0]}" if fits and facts.bounded is not False else ""
@@ -55,8 +59,8 @@ def logits_activation(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
         )
 
 
-@rule("size-unbuildable", "error", GAMES)
-def size_unbuildable(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
+@rule("size-unbuildable", "error", ALL)
+def size_unbuildable(spec: AnySpec, facts: SourceFacts) -> Said:
     """An example's shape that a net's stages cannot reach."""
     for role, net in spec.nets.items():
         of_codes = isinstance(spec, AaeSpec) and role == "discriminator"
@@ -79,11 +83,11 @@ def batchnorm_inference(spec: Spec, facts: SourceFacts) -> Said:
         yield ("training", "generator_mode"), message
 
 
-@rule("batchnorm-small-batch", "error", GAMES)
-def batchnorm_small_batch(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
+@rule("batchnorm-small-batch", "error", ALL)
+def batchnorm_small_batch(spec: AnySpec, facts: SourceFacts) -> Said:
     """Statistics of a single example: BatchNorm would subtract the example from itself."""
     roles = [role for role, net in spec.nets.items() if "batch_norm" in net.norms()]
-    batch, parts = spec.data.batch_size, spec.training.accumulate if isinstance(spec, Spec) else 1
+    batch, parts = spec.data.batch_size, spec.training.accumulate
     where = f"BatchNorm in the {' and the '.join(roles)} subtracts a lone example from itself"
     if not roles:
         return

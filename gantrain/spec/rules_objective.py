@@ -16,6 +16,7 @@ from gantrain.spec.rule import ALL, GAMES, Said, rule
 from gantrain.spec.tasks import AnySpec
 
 IDLE_SHARE = 0.95  # a rate of 0 for the last twentieth of a run is a matter of rounding
+SLOW, SLOW_SHARE = 0.1, 0.5  # a tenth of the first rate is slow; for the last half of a run it may be meant
 
 
 def _penalties(spec: Spec | AaeSpec) -> Iterator[tuple[SpecPath, str, PenaltySettings]]:
@@ -73,7 +74,7 @@ def float16_penalty(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """float16 holds numbers up to 65,504; squared gradients leave it easily."""
     for path, name, settings in _penalties(spec):
         if settings.needs_second_derivatives() and spec.training.precision == "mixed_float16":
-            yield path, f"{name} under mixed_float16 often overflows, and updates are left out; mixed_bfloat16 does not"
+            yield path, f"{name} under mixed_float16 often overflows, and updates are left out; write precision: mixed_bfloat16"
 
 
 @rule("indivisible-batch", "error")
@@ -98,7 +99,8 @@ def batchnorm_accumulate(spec: Spec, facts: SourceFacts) -> Said:
         size = spec.data.batch_size // spec.training.accumulate
         yield (
             ("training", "accumulate"),
-            f"BatchNorm takes its statistics over each part of {size} examples, not over the batch of {spec.data.batch_size}",
+            f"BatchNorm takes its statistics over each part of {size} examples, not over the batch of {spec.data.batch_size}: "
+            "another update than without accumulate; write norm: layer_norm for both nets, or accumulate: 1",
         )
 
 
@@ -110,7 +112,8 @@ def replay_exceeds_run(spec: Spec, facts: SourceFacts) -> Said:
         return
     fakes = steps * spec.training.discriminator_steps * spec.data.batch_size
     if spec.replay.size >= fakes:
-        yield ("replay", "size"), f"a history of {spec.replay.size} is not full before the run ends, after {fakes} fakes"
+        message = f"a history of {spec.replay.size} is not full before the run ends, after {fakes} fakes"
+        yield ("replay", "size"), f"{message}: none would ever be shown again; write size: 50"
 
 
 @rule("schedule-mismatch", "warning", ALL)
@@ -130,11 +133,18 @@ def schedule_mismatch(spec: AnySpec, facts: SourceFacts) -> Said:
 def _mismatch(schedule: ScheduleSettings, images: int) -> str | None:
     end = getattr(schedule, "images", None)
     if schedule.warmup_images > images:
-        return f"the warm-up takes {schedule.warmup_images:g} images, but the run ends after {images}; write less"
+        message = f"the warm-up takes {schedule.warmup_images:,.0f} images, but the run ends after {images:,}"
+        return f"{message}: the rate never gets where it should; write warmup_images: {images // 20}"
     if end is not None and end > images:
-        return f"the rate reaches its end after {end:g} images, but the run ends after {images}; write images: {images}"
-    if end is not None and end < IDLE_SHARE * images and getattr(schedule, "end", None) == 0:
-        return f"the rate is 0 from image {end:g} on, so the rest of the run's {images} changes nothing; write images: {images}"
+        message = f"the rate reaches its end after {end:,.0f} images, but the run ends after {images:,}: it is still high then"
+        return f"{message}; write images: {images}"
+    last = getattr(schedule, "end", None)
+    if end is not None and end < IDLE_SHARE * images and last == 0:
+        message = f"the rate is 0 from image {end:,.0f} on, so the rest of the run's {images:,} changes nothing"
+        return f"{message}; write images: {images}"
+    if end is not None and end < SLOW_SHARE * images and last is not None and last <= SLOW * schedule.start:
+        message = f"the rate has fallen to {last:g} by image {end:,.0f} and stays there for most of the run's {images:,}"
+        return f"{message}, in which hardly anything changes; write images: {images}"
     return None
 
 

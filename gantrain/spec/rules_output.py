@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 from gantrain.interfaces import SourceFacts
@@ -29,8 +30,19 @@ def output_unwritable(spec: AnySpec, facts: SourceFacts) -> Said:
     parent = output_parent(spec)
     if not parent.is_dir():
         yield ("output", "dir"), f"{parent} is a file, so no run can be written to {spec.output.dir}; name a directory"
-    elif not os.access(parent, os.W_OK | os.X_OK):
+    elif not _takes_files(parent):
         yield ("output", "dir"), f"no run can be written to {spec.output.dir}: {parent} is not writable; name another directory"
+
+
+def _takes_files(directory: Path) -> bool:
+    """Tried with a file without a name, which leaves nothing behind: rights alone say nothing to root, or on odd file systems."""
+    if not os.access(directory, os.W_OK | os.X_OK):
+        return False
+    try:
+        with tempfile.TemporaryFile(dir=directory):
+            return True
+    except OSError:
+        return False
 
 
 @rule("disk-space", "warning", ALL)

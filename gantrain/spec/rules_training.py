@@ -53,7 +53,7 @@ def minimax_vanishing(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     if spec.objective.loss.is_saturating():
         yield (
             ("objective", "loss"),
-            "the generator's gradient vanishes when the discriminator is sure; non_saturating does not have this",
+            "the generator's gradient vanishes when the discriminator is sure, which it soon is; write loss: non_saturating",
         )
 
 
@@ -76,8 +76,8 @@ def ema_longer_than_run(spec: Spec, facts: SourceFacts) -> Said:
     images = steps * spec.data.batch_size * spec.training.discriminator_steps
     half_life = _half_life_at(images, ema)
     if half_life > images:
-        message = f"a half-life of {half_life:g} images is longer than the run, {images} images; write {images / 10:g} or less"
-        yield ("training", "ema"), message
+        message = f"a half-life of {half_life:,.0f} images is longer than the run, {images:,} images: what is sampled at the end"
+        yield ("training", "ema"), f"{message} would still be mostly untrained weights; write {images / 10:g} or less"
 
 
 def _half_life_at(images: int, ema: Ema) -> float:
@@ -100,11 +100,19 @@ def learning_rate_range(spec: AnySpec, facts: SourceFacts) -> Said:
             )
 
 
-@rule("beta-range", "warning")
-def beta_range(spec: Spec, facts: SourceFacts) -> Said:
+@rule("beta-range", "warning", GAMES)
+def beta_range(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """Momentum so long, or second moments so short, that GANs seldom train."""
     for key, (low, high), common in (("beta_1", USUAL_BETA_1, "0 or 0.5"), ("beta_2", USUAL_BETA_2, "0.99 or 0.999")):
         for path, settings in _optimizers(spec):
             beta = getattr(settings, key, None)
             if isinstance(beta, float) and not low <= beta <= high:
-                yield (*path, key), f"{key} of {beta:g} is outside the usual {low:g} to {high:g}; {common} is common"
+                message = f"{key} of {beta:g} is outside the usual {low:g} to {high:g}: {_of_beta(key, beta > high)}"
+                yield (*path, key), f"{message}; {common} is common"
+
+
+def _of_beta(key: str, large: bool) -> str:
+    """What such a beta leads to."""
+    if key == "beta_1":
+        return "each net goes on in the direction of an opponent that is there no more, and they circle"
+    return "steps hardly follow the gradient's size" if large else "one large gradient decides the size of the steps"

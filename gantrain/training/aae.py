@@ -21,6 +21,7 @@ from gantrain.training.fakes import Batch, Fakes, Portion
 from gantrain.training.gan import StepResult
 from gantrain.training.judging import Judge, Judged, share
 from gantrain.training.nets import Net
+from gantrain.training.trials import Trial
 from gantrain.training.update import Outcome, Update
 
 # In this order. Means over the global batch; the reconstruction's loss without its weight.
@@ -86,17 +87,47 @@ class AaeStep:
         """The three updates; each is left out where one before it was not finite."""
         portion = Portion(batch_of(batches[0]))
         error, rebuilt = self._reconstruct(portion, number)
-        count = tf.shape(portion.real)[0]
-        prior = Portion({**portion.batch, "real": self._prior(portion, number, count)})
+        prior = self._prior(portion, number)
         if self._updates.regularisation is None:
             judged, outcome = self._discriminate(prior, self._codes_without_trace(portion, number), number, rebuilt.fine)
             return self._result(error, judged, tf.zeros([]), [rebuilt, outcome])
         return self._play(portion, prior, number, error, rebuilt)
 
+    def trials(self) -> list[Trial]:
+        """Each update apart from the others, in the order of the step."""
+        updates = self._updates
+        reconstruction = Trial(
+            updates.reconstruction,
+            lambda batch, number: self._reconstruction(Portion(batch), number)[1:],
+            moves=("encoder", "decoder"),
+            setting="reconstruction",
+        )
+        discriminator = Trial(updates.discriminator, self._try_discriminator, moves=("discriminator",), once=False)
+        last = [] if updates.regularisation is None else [Trial(updates.regularisation, self._try_regularisation, moves=())]
+        return [reconstruction, discriminator, *last]
+
+    def _try_discriminator(self, batch: Batch, number: Tensor) -> tuple[Tensor, list[Tensor | None]]:
+        portion = Portion(batch)
+        judged = self._judged(self._prior(portion, number), self._codes_without_trace(portion, number), number)
+        return judged.loss, judged.gradients
+
+    def _try_regularisation(self, batch: Batch, number: Tensor) -> tuple[Tensor, list[Tensor | None]]:
+        portion, update = Portion(batch), self._updates.regularisation
+        assert update is not None
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            update.watch(tape)
+            loss = self._regularisation_loss(self._prior(portion, number), self._codes_without_trace(portion, number))
+        return loss, update.gradient(tape, loss)
+
     # ---------------------------------------------------------------- the updates
 
     def _reconstruct(self, portion: Portion, number: Tensor) -> tuple[Tensor, Outcome]:
-        """Encoder and decoder; the error without its weight, this replica's share, and the outcome."""
+        """The error without its weight, this replica's share, and the outcome of the update of encoder and decoder."""
+        error, loss, gradients = self._reconstruction(portion, number)
+        return error, self._updates.reconstruction.run(loss, gradients, gate=tf.constant(True))
+
+    def _reconstruction(self, portion: Portion, number: Tensor) -> tuple[Tensor, Tensor, list[Tensor | None]]:
+        """Encoder and decoder: the error without its weight, the loss, and its gradient."""
         update, weight = self._updates.reconstruction, self._losses.weight
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             update.watch(tape)
@@ -104,10 +135,13 @@ class AaeStep:
             rebuilt = self._decoder.model(codes, portion.labels, training=True)
             error = share(self._losses.reconstruction(portion.real, rebuilt))
             loss = error * (weight() if callable(weight) else weight)
-        return error, update.run(loss, update.gradient(tape, loss), gate=tf.constant(True))
+        return error, loss, update.gradient(tape, loss)
+
+    def _judged(self, prior: Portion, codes: Tensor, number: Tensor) -> Judged:
+        return self._judge.judge(prior, Fakes(tf.stop_gradient(codes), prior.labels), number)
 
     def _discriminate(self, prior: Portion, codes: Tensor, number: Tensor, gate: Tensor) -> tuple[Judged, Outcome]:
-        judged = self._judge.judge(prior, Fakes(tf.stop_gradient(codes), prior.labels), number)
+        judged = self._judged(prior, codes, number)
         return judged, self._updates.discriminator.run(judged.loss, judged.gradients, gate)
 
     def _play(self, portion: Portion, prior: Portion, number: Tensor, error: Tensor, rebuilt: Outcome) -> StepResult:
@@ -119,9 +153,12 @@ class AaeStep:
             codes = self._codes_without_trace(portion, number)
             with tape.stop_recording():
                 judged, outcome = self._discriminate(prior, codes, number, rebuilt.fine)
-            loss = self._losses.regularisation_weight * self._judge.generator_loss(prior, Fakes(codes, prior.labels))
+            loss = self._regularisation_loss(prior, codes)
         own = update.run(loss, update.gradient(tape, loss), gate=outcome.fine)
         return self._result(error, judged, loss, [rebuilt, outcome, own])
+
+    def _regularisation_loss(self, prior: Portion, codes: Tensor) -> Tensor:
+        return self._losses.regularisation_weight * self._judge.generator_loss(prior, Fakes(codes, prior.labels))
 
     # ---------------------------------------------------------------- codes and prior draws
 
@@ -136,12 +173,15 @@ class AaeStep:
     def _codes_without_trace(self, portion: Portion, number: Tensor) -> Tensor:
         return self._encoder.keeping_statistics(lambda: self._codes(portion, number, "regularisation"))
 
-    def _prior(self, portion: Portion, number: Tensor, count: Tensor) -> Tensor:
-        """[b,Z], one draw per example of the batch at hand."""
+    def _prior(self, portion: Portion, number: Tensor) -> Portion:
+        """The batch with prior draws [b,Z] in the place of its examples, one for each."""
+        return Portion({**portion.batch, "real": self._prior_draws(portion, number)})
+
+    def _prior_draws(self, portion: Portion, number: Tensor) -> Tensor:
         if self._by_label:
             assert portion.labels is not None
             return self._draws.latents_of("prior", number, portion.labels)
-        return self._draws.latents("prior", number, count)
+        return self._draws.latents("prior", number, tf.shape(portion.real)[0])
 
     # ---------------------------------------------------------------- the end of the step
 

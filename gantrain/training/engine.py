@@ -13,6 +13,7 @@ from gantrain.interfaces import Tensor
 from gantrain.training.fakes import Batch
 from gantrain.training.gan import StepResult
 from gantrain.training.progress import Progress
+from gantrain.training.trials import Trial
 
 # Of TensorFlow's message: the device, and the first operation that is not there.
 _UNSUPPORTED = re.compile(r"unsupported operations when trying to compile .* on XLA_(\w+)_JIT: (\w+)")
@@ -29,6 +30,10 @@ class Step(Protocol):
     @property
     def suspects(self) -> list[str]:
         """Names of what may not be finite."""
+        ...
+
+    def trials(self) -> list[Trial]:
+        """Each of its updates by itself, in their order."""
         ...
 
     def __call__(self, batches: Sequence[Batch], number: Tensor) -> StepResult:
@@ -68,7 +73,7 @@ class Engine:
         jit: bool,
         skipping: Skipping | None = None,
     ) -> None:
-        self._step = step
+        self.step = step
         self._jit = jit
         self._skipping = skipping
         self.suspects = step.suspects
@@ -98,12 +103,12 @@ class Engine:
         return CallResult(bool(fine), float(wait))
 
     def once(self) -> Callable[[list[dict[str, Tensor]]], Tensor]:
-        """One whole step on batches that are given, compiled by itself; whether it was applied. For checks and measurements."""
-        self._choose_call()
+        """One whole step on batches that are given, traced by itself, never by XLA; whether it was applied. For checks."""
+        self._call = self.step
         return tf.function(self._one_step, autograph=False)
 
     def _choose_call(self) -> None:
-        self._call = tf.function(self._step.__call__, jit_compile=True, autograph=False) if self._jit else self._step
+        self._call = tf.function(self.step.__call__, jit_compile=True, autograph=False) if self._jit else self.step
 
     def _many_steps(self, iterator: Iterator[dict[str, Tensor]]) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
         def body(done: Tensor, fine: Tensor, wait: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -99,7 +99,12 @@ class GanStep:
                 loss = self._judge.generator_loss(portion, self._own_fakes(portion, number))
             return loss, self._generator_update.gradient(tape, loss)
 
-        return [Trial(self._discriminator_update, discriminator), Trial(self._generator_update, generator)]
+        settings = self._settings
+        moves = ("generator",) if not self._shared or settings.generator_mode == "train" else ()
+        return [
+            Trial(self._discriminator_update, discriminator, ("discriminator",), once=False),
+            Trial(self._generator_update, generator, moves, once=settings.accumulate == 1),
+        ]
 
     # ---------------------------------------------------------------- the orders of the last two updates
 

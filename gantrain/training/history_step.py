@@ -12,6 +12,7 @@ from gantrain.training.fakes import Batch
 from gantrain.training.gan import StepResult
 from gantrain.training.history import History, Look
 from gantrain.training.nets import Net
+from gantrain.training.trials import Trial
 from gantrain.training.update import Outcome, Update
 
 # In this order. Means over the examples that count: with `start: warm_up`, those whose window is full.
@@ -47,8 +48,7 @@ class HistoryStep:
         (batch,) = batches
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             self._update.watch(tape)
-            outputs = tf.cast(self._model.model(batch["real"], training=True), tf.float32)
-            look = self._history.look(outputs, self._sequence_of(batch, number))
+            outputs, look = self.seen(batch, number)
             counts = look.full if self._warm_up else tf.ones_like(look.full)
             loss = mean_over(self._loss(look.z, batch["targets"]), counts)
         sound, any_counts = tf.reduce_all(tf.math.is_finite(outputs)), tf.reduce_any(counts)
@@ -56,6 +56,23 @@ class HistoryStep:
         fine = sound & (outcome.fine | ~any_counts)
         self._history.remember(look.memory, fine)
         return StepResult(self._facts(loss, look, counts, outcome), fine, self._blamed(outcome, sound), None, any_counts)
+
+    def seen(self, batch: Batch, number: Tensor) -> tuple[Tensor, Look]:
+        """The outputs of a batch [b,D] float32, and their windows. The history does not move."""
+        outputs = tf.cast(self._model.model(batch["real"], training=True), tf.float32)
+        return outputs, self._history.look(outputs, self._sequence_of(batch, number))
+
+    def trials(self) -> list[Trial]:
+        """The one update, by all examples: windows that a warm-up would wait for count as they are."""
+
+        def model(batch: Batch, number: Tensor) -> tuple[Tensor, list[Tensor | None]]:
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                self._update.watch(tape)
+                _, look = self.seen(batch, number)
+                loss = tf.reduce_mean(self._loss(look.z, batch["targets"]))
+            return loss, self._update.gradient(tape, loss)
+
+        return [Trial(self._update, model, ("model",))]
 
     def _facts(self, loss: Tensor, look: Look, counts: Tensor, outcome: Outcome) -> Tensor:
         """[3] float32, in the order of FACTS."""

@@ -7,31 +7,30 @@ from typing import Any
 import tensorflow as tf
 
 from gantrain import registry
-from gantrain.errors import UsageError, in_words
+from gantrain.errors import UsageError, WiringError
 from gantrain.spec.history import HistorySpec
 from gantrain.training.nets import Net
-
-COUNT = 3  # examples of the trial
+from gantrain.training.wiring import COUNT, expect, require_parameters, tried
 
 
 def check_history(spec: HistorySpec, model: Net, shape: tuple[int, ...], target_size: int) -> None:
     """Try both on zeros. Raises UsageError that says what came out and what must."""
-    _check_model(spec, model, shape)
-    if not model.trainable:
-        raise UsageError("the model has no trainable variable when it is built: call it once in its builder")
+    check_model(spec, model, shape)
+    check_window_loss(spec, target_size)
+
+
+def check_model(spec: HistorySpec, model: Net, shape: tuple[int, ...]) -> None:
+    """Inputs in, outputs out. Raises WiringError."""
+    expect("model", tried(model, tf.zeros([COUNT, *shape])), (COUNT, spec.window.size))
+    require_parameters([model])
+
+
+def check_window_loss(spec: HistorySpec, target_size: int) -> None:
+    """Try a plugin's loss. Built-in ones are not tried: contract tests do that. Raises UsageError."""
     row = registry.row_of(spec.objective.loss)
     if row.is_plugin:
         with registry.blaming(row):
             _check_loss(spec, row.placed(), target_size)
-
-
-def _check_model(spec: HistorySpec, model: Net, shape: tuple[int, ...]) -> None:
-    row = registry.row_of(spec.model)
-    try:
-        outputs = model.model(tf.zeros([COUNT, *shape]), training=False)
-    except Exception as error:  # whatever a plugin's net raises, on inputs of the promised form, is its author's to mend
-        raise UsageError(f"{row.placed()} fails on inputs {[COUNT, *shape]}: {in_words(error)}") from error
-    _require_form(row.placed(), outputs, [COUNT, spec.window.size], "[B,D]")
 
 
 def _check_loss(spec: HistorySpec, who: str, target_size: int) -> None:
@@ -43,13 +42,11 @@ def _check_loss(spec: HistorySpec, who: str, target_size: int) -> None:
     _require_form(who, value, [COUNT], "[B], one loss per example")
     gradient = tape.gradient(value, z)
     if gradient is None:
-        raise UsageError(
-            f"{who} gives no gradient to Z: a stop_gradient, a cast to integers, or NumPy inside; correct the plugin"
-        )
-    if not bool(tf.reduce_all(tf.math.is_finite(gradient))):
-        raise UsageError(
-            f"{who} has a gradient that is not finite at Z = 0, where windows start (as that of tf.norm has); correct it"
-        )
+        message = f"{who} gives no gradient to Z: a stop_gradient, a cast to integers, or NumPy inside; correct the plugin"
+        raise WiringError("gradient-none", "objective.loss", message)
+    if not all(bool(tf.reduce_all(tf.math.is_finite(item))) for item in (value, gradient)):
+        message = f"{who} or its gradient is NaN or infinite at Z = 0, where windows start (as that of tf.norm is); correct it"
+        raise WiringError("gradient-nonfinite", "objective.loss", message)
 
 
 def _require_form(who: str, found: Any, shape: list[int], meaning: str) -> None:

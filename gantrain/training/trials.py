@@ -16,11 +16,15 @@ from gantrain.training.update import Update
 class Trial:
     """`compute` (batch, step number) gives the loss and the gradient as `Update.run` takes them, one per variable or None.
 
-    Forwards move statistics as in the step; nothing else moves until `update.run`.
+    Forwards move statistics as in the step: those of the nets named in `moves`, and where it is said `once`, exactly once per
+    step. Nothing else moves until `update.run`.
     """
 
     update: Update
     compute: Callable[[Batch, Tensor], tuple[Tensor, list[Tensor | None]]]
+    moves: tuple[str, ...]
+    once: bool = True
+    setting: str = "loss"  # under `objective`: what its loss is made of
 
     @property
     def role(self) -> str:

@@ -54,9 +54,9 @@ def check_outputs(generator: Net, discriminator: Net, shape: tuple[int, ...], la
 
 
 def check_generator(generator: Net, shape: tuple[int, ...], latent_size: int, num_classes: int | None) -> None:
-    """Latents in, examples out. Raises WiringError."""
+    """Latents in, examples out: a generator, or a decoder. Raises WiringError."""
     images = tried(generator, tf.zeros([COUNT, latent_size]), _no_labels(num_classes))
-    expect("generator", images, (COUNT, *shape))
+    expect(generator.role, images, (COUNT, *shape))
     require_parameters([generator])
 
 
@@ -75,19 +75,21 @@ def _no_labels(num_classes: int | None) -> Tensor | None:
     return None if num_classes is None else tf.zeros([COUNT], tf.int64)
 
 
-def tried(net: Net, inputs: Tensor, labels: Tensor | None) -> Any:
-    """What a net gives. Raises UsageError for whatever it raises."""
+def tried(net: Net, *inputs: Tensor | None) -> Any:
+    """What a net gives for examples (and labels, where it takes them). Raises UsageError for whatever it raises."""
     try:
-        return net.model(inputs, labels, training=False)
+        return net.model(*inputs, training=False)
     except UsageError:
         raise
     except Exception as error:  # whatever a plugin's net raises, on inputs of the promised form, is its author's to mend
-        raise WiringError(
-            "component-fails",
-            net.role,
-            f"the {net.role} fails on inputs {list(inputs.shape)}, labels {labels is not None}, training=False: "
-            f"{in_words(error)}",
-        ) from error
+        place = registry.plugin_line(error)
+        message = f"the {net.role} fails on inputs {_words(inputs)}training=False{f', at {place}' if place else ''}"
+        raise WiringError("component-fails", net.role, f"{message}: {in_words(error)}") from error
+
+
+def _words(inputs: tuple[Tensor | None, ...]) -> str:
+    examples, *labels = inputs
+    return f"{[] if examples is None else list(examples.shape)}, {''.join(f'labels {item is not None}, ' for item in labels)}"
 
 
 def expect(role: str, found: Any, shape: tuple[int, ...]) -> None:

@@ -26,7 +26,7 @@ def trained(strategy: tf.distribute.Strategy, names: list[str]) -> dict[str, np.
     """Values of every variable and the last facts, per replica."""
     with strategy.scope():
         experiment = tiny_experiment({"training.ema": None, "training.clip_norm": 0.5, "optimizers": SGD})
-    step = experiment.engine._step
+    step = experiment.engine.step
     shape = (STEPS, len(names), BATCH // len(names), 8, 8, 1)
     reals = np.random.default_rng(0).uniform(-1, 1, STEPS * BATCH * 64).astype(np.float32).reshape(shape)
 

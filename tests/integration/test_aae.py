@@ -71,7 +71,7 @@ class Recorder:
 
     def __init__(self, experiment, monkeypatch) -> None:
         self.moved: list[set[str]] = []
-        step = experiment.engine._step
+        step = experiment.engine.step
         updates = step._updates
         for update in (updates.reconstruction, updates.discriminator, updates.regularisation):
             self._watch(update, experiment.state, monkeypatch)
@@ -91,7 +91,7 @@ class Recorder:
 def test_the_three_updates_come_in_order_and_each_moves_its_own_variables_only(monkeypatch):
     experiment = aae_experiment(GAUSSIAN)
     recorder = Recorder(experiment, monkeypatch)
-    experiment.engine._step([tf.random.normal([5, 8, 8, 1])], tf.constant(0, tf.int64))
+    experiment.engine.step([tf.random.normal([5, 8, 8, 1])], tf.constant(0, tf.int64))
     nets = experiment.nets
     encoder, decoder, discriminator = (set(net.trainable) for net in nets.all)
     without_log_std = {key for key in encoder if "log_std" not in key}
@@ -108,7 +108,7 @@ def test_a_batch_comes_in_any_of_the_forms_of_datasets():
 
 
 def test_a_smaller_last_batch_trains_in_the_trace_of_the_others():
-    step, traces = aae_experiment().engine._step, []
+    step, traces = aae_experiment().engine.step, []
 
     @tf.function(input_signature=[tf.TensorSpec([None, 8, 8, 1]), tf.TensorSpec([], tf.int64)], autograph=False)
     def run(x, number):
@@ -122,7 +122,7 @@ def test_a_smaller_last_batch_trains_in_the_trace_of_the_others():
 
 def test_the_prior_draw_has_the_size_of_the_batch_at_hand(monkeypatch):
     experiment = aae_experiment({"data.batch_size": 256, "data.epoch_end": "partial"})  # 1,797 = 7 * 256 + 5
-    step, sizes, seen = experiment.engine._step, [], []
+    step, sizes, seen = experiment.engine.step, [], []
     judge = step._judge.judge
 
     def watched(portion, fakes, number):
@@ -162,7 +162,7 @@ def test_a_step_that_is_not_finite_names_the_update_and_is_not_applied():
 
 def test_a_gaussian_code_is_the_mean_plus_the_deviation_times_noise_of_the_step(monkeypatch):
     experiment = aae_experiment(GAUSSIAN)
-    step = experiment.engine._step
+    step = experiment.engine.step
     fixed = EncoderOutput(tf.fill([3, 4], 2.0), tf.fill([3, 4], float(np.log(0.5))))
     monkeypatch.setattr(step, "_encoder", SimpleNamespace(model=Mock(return_value=fixed)))
     portion, number = Portion({"real": tf.zeros([3, 8, 8, 1])}), tf.constant(5, tf.int64)

@@ -141,7 +141,7 @@ def test_warming_up_counts_steps_but_moves_no_weight_until_the_window_is_full():
 def test_the_step_is_traced_once_for_whole_and_smaller_batches():
     experiment = history_experiment({"data.batch_size": 35}, started=True)  # 35, 7, 35, 7 ...
     traced = []
-    call = experiment.engine._step.__call__
+    call = experiment.engine.step.__call__
     experiment.engine._call = tf.function(lambda *arguments: (traced.append(1), call(*arguments))[1], autograph=False)
     assert experiment.engine.run(4).fine
     assert len(traced) == 1

@@ -32,7 +32,7 @@ class Silent:
 
 def poison(built, where, steps=(AT,), attempts=(0, 1, 2, 3)):
     """NaN in the batch, in one micro-batch, in the latents or in a gradient, at certain steps (from 0) of certain attempts."""
-    step = built.engine._step
+    step = built.engine.step
     draws, inner = built.draws, step._discriminator_update.run
 
     def bad(number):
@@ -52,7 +52,7 @@ def poison(built, where, steps=(AT,), attempts=(0, 1, 2, 3)):
         step._discriminator_update.run = spoiled_run
     else:
         original = step.__call__
-        built.engine._step = type("Spoiled", (), {"__call__": staticmethod(spoiled)})()
+        built.engine.step = type("Spoiled", (), {"__call__": staticmethod(spoiled)})()
 
 
 def loop_of(built, folder, total=45, every=10):

@@ -150,7 +150,7 @@ def prepared(plan):
         **(BATCH_NORM if norm == "batch_norm" else {}),
     }
     experiment = tiny_experiment(changes)
-    step = experiment.engine._step
+    step = experiment.engine.step
     step.maker.draws = FixedDraws()
     random = np.random.default_rng(3)
     reals = [random.uniform(-1, 1, (8, 8, 8, 1)) for _ in range(discriminator_steps)]

@@ -16,7 +16,7 @@ LAZY = [{**penalty, "every": 4} for penalty in R1_AND_R2]
 )
 def test_penalties_at_the_examples_themselves_need_no_forward_of_their_own(penalties, forwards):
     experiment = tiny_experiment({"objective": {"penalties": penalties}})
-    step, seen = experiment.engine._step, []
+    step, seen = experiment.engine.step, []
     judge = step._judge._discriminate
     step._judge._discriminate = lambda x, labels: (seen.append(1), judge(x, labels))[1]
     tf.function(lambda: step([{"real": tf.zeros([8, 8, 8, 1])}], tf.constant(0, tf.int64))).get_concrete_function()

@@ -154,7 +154,7 @@ def _cases():
 def test_losses_and_every_gradient_of_a_step_are_those_of_its_definition(recipe, accumulate):
     changes, losses, penalties = RECIPES[recipe]
     experiment = tiny_experiment({**SGD, "training.ema": None, "training.accumulate": accumulate, **changes})
-    step = experiment.engine._step
+    step = experiment.engine.step
     step.maker.draws = Draws()
     step._judge._key_of = Draws().key
     real = np.random.default_rng(3).uniform(-1, 1, (8, 8, 8, 1)).astype(np.float32)
