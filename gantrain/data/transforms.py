@@ -80,13 +80,19 @@ def _affine(values: Any, start: Range, end: Range) -> Any:
 
 
 def _affine_in_place(values: np.ndarray, start: Range, end: Range) -> None:
-    """`_affine` of float32 values, operation by operation."""
-    values -= np.float32(start[0])
-    values /= np.float32(start[1] - start[0])
+    """`_affine` of float32 values, operation by operation; those that change no bit are left out."""
+    if start[0] != 0:
+        values -= np.float32(start[0])
+    if start[1] - start[0] != 1:
+        values /= np.float32(start[1] - start[0])
+    if end == (0, 1):
+        return
     rest = np.float32(1) - values
-    rest *= np.float32(end[0])
-    values *= np.float32(end[1])
-    values += rest
+    if end[0] != -1:
+        rest *= np.float32(-end[0])
+    if end[1] != 1:
+        values *= np.float32(end[1])
+    values -= rest
 
 
 def _check_finite(values: np.ndarray) -> None:
