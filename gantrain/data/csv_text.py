@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 
 
@@ -58,7 +59,9 @@ def _rows(path: Path, reader: Iterator[list[str]], most: int | None) -> Iterator
                 continue
             width = width or len(row)
             if len(row) != width:
-                raise DataError(f"{path}:{line}: {len(row)} cells, the header has {width}; quote cells that hold the separator")
+                raise DataError(
+                    f"{path}:{line}: {counted(len(row), 'cell')}, the header has {width}; quote cells that hold the separator"
+                )
             yield line, row
             count += 1
             if most is not None and count > most:
@@ -82,9 +85,9 @@ def _check_header(path: Path, header: tuple[str, ...]) -> None:
 
 
 def is_number(text: str) -> bool:
-    """Whether Python reads a float from it."""
+    """Whether Python reads a float from it; not 1_000, which Python alone takes for a number."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text
