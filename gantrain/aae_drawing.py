@@ -16,6 +16,7 @@ from gantrain.data.inputs import read_inputs
 from gantrain.drawing import Drawing, Wish
 from gantrain.errors import DataError, UsageError
 from gantrain.keys import stream_key
+from gantrain.pictures import Note
 from gantrain.spec.aae import AaeSpec
 
 EDGES = (0.01, 0.99)  # quantiles of the prior between which a walk over the plane goes
@@ -29,8 +30,8 @@ class AaeDrawing(Drawing):
 
     _spec: AaeSpec
 
-    def __init__(self, path: Path, spec: AaeSpec, wish: Wish) -> None:
-        super().__init__(path, spec, wish)
+    def __init__(self, path: Path, spec: AaeSpec, wish: Wish, note: Note = lambda _: None) -> None:
+        super().__init__(path, spec, wish, note)
         if wish.weights == "ema":
             raise UsageError("task aae keeps no moving average; leave --weights out")
         self._inputs = wish.reconstruct or wish.encode  # file of examples, or None

@@ -16,7 +16,7 @@ from gantrain.data.transforms import RangeTransform
 from gantrain.errors import RunError, UsageError
 from gantrain.experiment import build_net, build_sampler
 from gantrain.manifest import MANIFEST, Manifest
-from gantrain.pictures import Pictures
+from gantrain.pictures import Note, Pictures
 from gantrain.rundir.files import os_errors_explained, write_atomically
 from gantrain.rundir.grid import best_layout, write_png
 from gantrain.spec.history import HistorySpec
@@ -47,7 +47,7 @@ class Wish:
 class Drawing:
     """Draws from one checkpoint, which carries its spec and the facts of its data: nothing structural is asked of the user."""
 
-    def __init__(self, path: Path, spec: AnySpec, wish: Wish) -> None:
+    def __init__(self, path: Path, spec: AnySpec, wish: Wish, note: Note = lambda _: None) -> None:
         if isinstance(spec, HistorySpec):
             raise UsageError(f"sample is for generators, this is a checkpoint of task {spec.task}: use gantrain predict")
         if isinstance(spec, Spec) and (wish.reconstruct or wish.encode or wish.latent_grid):
@@ -57,7 +57,7 @@ class Drawing:
         self._wish = wish
         self._manifest: Manifest = stored.verify(path)
         data = self._manifest.data
-        self._pictures = Pictures(RangeTransform(data.source_range, data.network_range), data.shape)
+        self._pictures = Pictures(RangeTransform(data.source_range, data.network_range), data.shape, note=note)
 
     def outputs(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Network outputs [n,*shape] float32 and the classes asked for [n] int64, or None. Raises UsageError, RunError."""
@@ -145,7 +145,7 @@ class Drawing:
     def _images(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
         del labels
         paths = self._image_paths(target)
-        for path, image in zip(paths, self._pictures.transform.to_uint8(outputs), strict=True):
+        for path, image in zip(paths, self._pictures.levels(outputs), strict=True):
             write_png(path, image)
         return paths
 
@@ -174,7 +174,7 @@ class Drawing:
         """Values in the units of the data, clipped to its range where it has one; what was uint8 is uint8."""
         transform = self._pictures.transform
         if self._manifest.data.dtype == "uint8":
-            return transform.to_uint8(outputs)
+            return self._pictures.levels(outputs)
         values = transform.inverse(outputs)
         return values if transform.source is None else np.clip(values, *transform.source)
 

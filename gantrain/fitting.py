@@ -15,7 +15,7 @@ from gantrain.data.progress import Watch, watched
 from gantrain.data.report import report_of
 from gantrain.deepcheck.first_step import FirstStep
 from gantrain.experiment import build_any, open_source, watch_over
-from gantrain.pictures import Pictures, spread
+from gantrain.pictures import Note, Pictures, spread
 from gantrain.rundir.directory import RunDirectory, unfinished_runs
 from gantrain.rundir.grid import write_png
 from gantrain.rundir.lock import locked
@@ -156,11 +156,15 @@ class Fitting:
         )
 
     def _events(self, run: RunDirectory) -> RunEvents:
-        experiment, pictures = self._experiment, self._pictures()
+        experiment, said = self._experiment, list[str]()
+        pictures, log = self._pictures(lambda levels: said.append(str(levels))), LogFile(run.log_path)
 
         def draw(stem: str) -> None:
+            said.clear()
             for end, picture in experiment.drawings(pictures).items():
                 write_png(run.samples / f"{stem}{end}.png", picture)
+            if said:
+                log.line(f"samples/{stem}: {'; '.join(said)}")
 
         return RunEvents(
             run=run,
@@ -206,8 +210,8 @@ class Fitting:
     def _epoch_at(self, step: int) -> float:
         return epoch_of(step * self.spec.batches_per_step, self._source.length, self.spec.data)
 
-    def _pictures(self) -> Pictures:
-        return Pictures.of(self._experiment.transform, self._source)
+    def _pictures(self, note: Note = lambda _: None) -> Pictures:
+        return Pictures.of(self._experiment.transform, self._source, note)
 
     def _tree(self, place: str = kept_plugins.FROM_RUN) -> dict[str, Any]:
         tree = resolved_tree(self.spec, self._loaded.base_dir)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,19 +17,48 @@ REFERENCE_POINTS = 2000  # real points behind a scatter
 
 
 @dataclass(frozen=True)
+class Levels:
+    """What was written: lowest and highest level 0..255, and how many of all values had to be clipped to get there."""
+
+    low: int
+    high: int
+    clipped: int
+    count: int
+
+    def __str__(self) -> str:
+        """In words."""
+        span = f"levels {self.low} to {self.high}"
+        if not self.clipped:
+            return span
+        share = 100 * self.clipped / self.count
+        return f"{span}, {self.clipped:,} of {self.count:,} values ({share:.2g} %) left the range and were clipped"
+
+
+Note: TypeAlias = Callable[[Levels], None]
+
+
+def _unheard(levels: Levels) -> None:
+    del levels
+
+
+@dataclass(frozen=True)
 class Pictures:
-    """How examples of one run become pictures: the inverse of the run's range transform, then a grid."""
+    """How examples of one run become pictures: the inverse of the run's range transform, then a grid.
+
+    `note` is told the levels of each picture.
+    """
 
     transform: RangeTransform
     shape: tuple[int, ...]
     reference: np.ndarray | None = None  # real 2-D points [m,2]
+    note: Note = _unheard
 
     @classmethod
-    def of(cls, transform: RangeTransform, source: Source) -> Pictures:
+    def of(cls, transform: RangeTransform, source: Source, note: Note = _unheard) -> Pictures:
         """For a source: real points are kept for scatters of 2-D data."""
         is_plane = tuple(source.shape) == (2,)
         reference = source.load(spread(source.length, REFERENCE_POINTS)) if is_plane else None
-        return cls(transform, tuple(source.shape), reference)
+        return cls(transform, tuple(source.shape), reference, note)
 
     @property
     def drawable(self) -> bool:
@@ -38,10 +69,16 @@ class Pictures:
         """Values the networks gave or see [n,*shape] as one PNG; `layout` is (rows, columns). Raises RunError."""
         write_png(path, self.picture(outputs, layout))
 
+    def levels(self, outputs: np.ndarray) -> np.ndarray:
+        """Values the networks gave or see -> uint8 of the same shape."""
+        levels, clipped = self.transform.to_levels(outputs)
+        self.note(Levels(int(levels.min()), int(levels.max()), clipped, levels.size))
+        return levels
+
     def picture(self, outputs: np.ndarray, layout: tuple[int, int] | None = None) -> np.ndarray:
         """The same as uint8 [H,W,c]: bytes are the inverse of the recorded range transform, clipped before the cast."""
         if len(self.shape) == 3:
-            return tile(self.transform.to_uint8(outputs), *(layout or best_layout(len(outputs))))
+            return tile(self.levels(outputs), *(layout or best_layout(len(outputs))))
         points = self.transform.inverse(outputs)
         around = points if self.reference is None else self.reference
         return scatter(points, self.reference, limits_around(around))
@@ -54,7 +91,7 @@ class Pictures:
         if len(self.shape) == 3:
             rows, columns = layout or best_layout(len(first))
             pairs = np.stack([first, second], axis=1).reshape(2 * len(first), *self.shape)
-            return tile(self.transform.to_uint8(pairs), rows, 2 * columns)
+            return tile(self.levels(pairs), rows, 2 * columns)
         real, rebuilt = self.transform.inverse(first), self.transform.inverse(second)
         return scatter(rebuilt, real, limits_around(real))
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gantrain.cli import output
 from gantrain.cli.paths import PATH
 from gantrain.errors import UsageError
+
+if TYPE_CHECKING:  # needs TensorFlow
+    from gantrain.pictures import Levels
 
 
 def _layout(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
@@ -54,10 +58,16 @@ def command(checkpoint: Path, out: Path | None, allow_plugins: bool, **wishes: o
     def draw(path: Path) -> list[Path]:
         check_kept_plugins(path.parent.parent / "plugins")
         spec = read_resolved(path / "spec.resolved.yaml", allow_plugins=allow_plugins)
-        return (AaeDrawing(path, spec, wish) if isinstance(spec, AaeSpec) else Drawing(path, spec, wish)).write(out)
+        kind = AaeDrawing if isinstance(spec, AaeSpec) else Drawing
+        return kind(path, spec, wish, _warn_of_clipping).write(out)
 
     files = draw_from(checkpoint, output.warn, draw)
     output.echo(str(files[0]) if len(files) == 1 else f"{len(files)} files in {files[0].parent}")
+
+
+def _warn_of_clipping(levels: Levels) -> None:
+    if levels.clipped:
+        output.warn(f"warning: {levels}")
 
 
 def _wish(count: int | None, layout: tuple[int, int] | None, **rest: object):

@@ -25,6 +25,7 @@ MOST_LEVELS = 1000  # of a category: each becomes a number of the vector
 SHOWN = 3
 INTEGER = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
 LEADING_ZERO = re.compile(r"[+-]?0\d+")
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 PLAIN_FLOAT = re.compile(r"[+-]?\d*\.?(\d*)")
 
 
@@ -126,9 +127,12 @@ def _numbers(cells: Cells, name: str) -> np.ndarray | None:
     if any(LEADING_ZERO.fullmatch(cell) for cell in column):
         return None  # a code such as 00501, which a number would not keep
     try:
-        return np.array(column, dtype=np.float64)
+        values = np.array(column, dtype=np.float64)
+        if not any("_" in cell for cell in column):
+            return values
     except ValueError:
-        bad = [row for row, cell in enumerate(column) if not is_number(cell)]
+        pass
+    bad = [row for row, cell in enumerate(column) if not is_number(cell)]
     if 2 * len(bad) > len(column) or len(bad) > 1000:
         return None
     raise DataError(
@@ -150,8 +154,11 @@ def number_cells(cells: Cells, name: str) -> np.ndarray:
 def _text_problem(cells: Cells, names: Sequence[str]) -> str:
     shown = [f"{name} ({len(set(cells.of(name))):,} different, such as {cells.of(name)[0]!r})" for name in names[:SHOWN]]
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    what = "1 column holds" if len(names) == 1 else f"{len(names)} columns hold"
+    comma = any(DECIMAL_COMMA.fullmatch(cells.of(name)[0]) for name in names)
+    hint = "; numbers are written with a point, not with a comma" if comma else ""
     return (
-        f"{cells.path}: {len(names)} columns hold text: {', '.join(shown)}{more}; name them in data.source.categories (one "
+        f"{cells.path}: {what} text: {', '.join(shown)}{more}{hint}; name them in data.source.categories (one "
         "number per name), use one as data.source.label, or list the others in data.source.columns"
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gantrain.data.room import check_fits, check_regular
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 
 MOST_CHARACTERS = 16_000_000  # of a line
@@ -74,7 +75,9 @@ def _rows(path: Path, reader: Iterator[list[str]], most: int | None) -> Iterator
                 continue
             width = width or len(row)
             if len(row) != width:
-                raise DataError(f"{path}:{line}: {len(row)} cells, the header has {width}; quote cells that hold the separator")
+                raise DataError(
+                    f"{path}:{line}: {counted(len(row), 'cell')}, the header has {width}; quote cells that hold the separator"
+                )
             yield line, row
             count += 1
             if most is not None and count > most:
@@ -98,9 +101,9 @@ def _check_header(path: Path, header: tuple[str, ...]) -> None:
 
 
 def is_number(text: str) -> bool:
-    """Whether Python reads a float from it."""
+    """Whether Python reads a float from it; not 1_000, which Python alone takes for a number."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text

@@ -67,6 +67,7 @@ def finish(image: Image.Image, values: np.ndarray | None, frame: Frame) -> np.nd
 def orientation(image: Image.Image) -> int:
     """1..8 as in EXIF, after loading (a PNG may hold it behind the pixels); 1, upright, where it is missing or damaged."""
     try:
-        return int(image.getexif().get(ORIENTATION, 1))
+        found = int(image.getexif().get(ORIENTATION, 1))
     except Exception:  # EXIF is foreign data: struct.error, ValueError, TypeError, SyntaxError ...
         return 1
+    return found if found in TURNS else 1

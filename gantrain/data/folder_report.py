@@ -52,7 +52,7 @@ def _rows(findings: Findings, facts: tuple[PictureFacts, ...]) -> Iterator[tuple
     yield "sizes", _sizes(facts) + " (width x height)"
     yield "modes", _counts(item.mode for item in facts)
     if any(item.bits > 8 for item in facts):
-        yield "bits", _counts(f"{item.bits} bits" for item in facts)
+        yield "bits", _counts(counted(item.bits, "bit") for item in facts)
     transparent = sum(item.alpha == "transparent" for item in facts)
     if transparent:
         yield "alpha", f"{transparent:,} with transparent pixels: {findings.transparency}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SPANNED_VALUES = 2**21  # looked at for a message
 NPY_MAGIC, ZIP_MAGIC = b"\x93NUMPY", b"PK\x03\x04"
+EMPTY_ZIP = b"PK\x05\x06"
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def read(path: Path, key: str | None, others: Collection[str | None] = ()) -> He
         file.seek(0)
         if magic == NPY_MAGIC:
             return _read_npy(path, key, file)
-        if magic[:4] == ZIP_MAGIC:
+        if magic[:4] in (ZIP_MAGIC, EMPTY_ZIP):
             return _read_npz(path, key, others)
     raise DataError(f"{path} is neither a .npy nor a .npz file; write it with numpy.save or numpy.savez")
 
@@ -129,6 +130,8 @@ def _read_npz(path: Path, key: str | None, others: Collection[str | None]) -> He
 def _only(path: Path, names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
+    if not names:
+        raise DataError(f"{path} holds no arrays besides those that are named; write it again with numpy.savez")
     raise DataError(
         f"{path} holds {len(names)} arrays besides those that are named ({', '.join(names)}); name one with data.source.key"
     )
@@ -143,6 +146,7 @@ def _header(file: IO[bytes]) -> tuple[np.dtype, tuple[int, ...]]:
 
 def check(header: Header, value_range: Range | None) -> None:
     """DataError unless shape and dtype are those of pictures or vectors gantrain understands."""
+    refuse_pickles(header)
     _check_shape(header)
     _check_dtype(header, value_range)
 
@@ -159,7 +163,6 @@ def _check_shape(header: Header) -> None:
 
 def _check_dtype(header: Header, value_range: Range | None) -> None:
     dtype, place = header.dtype, header.place
-    refuse_pickles(header)
     if dtype.kind not in "uif":
         raise DataError(f"{place} has dtype {dtype}; convert it to uint8 (pictures 0..255) or float32 before saving")
     if dtype.kind in "ui" and dtype != np.uint8 and value_range is None:
@@ -194,16 +197,18 @@ def read_labels(places: Places, length: int) -> np.ndarray | None:
     if places.labels_path is None and places.labels_key is None:
         return None
     header = read(places.labels_path or places.path, places.labels_key)
-    if len(header.shape) == 2 and header.shape[0] == length:
+    if len(header.shape) == 2 and header.shape[0] == length and header.shape[1] > 1:
         raise DataError(
             f"labels in {header.place} are rows of {header.shape[1]} numbers (one-hot or multi-hot), gantrain wants one class "
             "number per example; for one-hot rows write numpy.argmax(y, axis=1), several classes per example are not supported"
         )
-    if header.dtype.kind not in "ui" or header.shape != (length,):
+    refuse_pickles(header)
+    if header.dtype.kind not in "ui" or header.shape not in ((length,), (length, 1)):
         raise DataError(
-            f"labels in {header.place} are {header.dtype} {header.shape}; wanted are whole numbers of shape ({length},)"
+            f"labels in {header.place} are {header.dtype} {header.shape}; wanted are whole numbers of shape ({length},), "
+            "such as numpy.unique(y, return_inverse=True)[1]"
         )
-    labels = load(header).astype(np.int64)
+    labels = load(header).astype(np.int64).reshape(length)
     if labels.min() < 0:
         raise DataError(f"labels in {header.place} go down to {labels.min()}; classes are numbered from 0")
     return labels

@@ -7,11 +7,13 @@ import difflib
 import io
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gantrain.data.scan import SUFFIXES
+from gantrain.data.words import counted
 from gantrain.errors import DataError
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "filepath", "image", "image_name", "image_id", "img", "name")
@@ -78,12 +80,7 @@ def normalised(name: str) -> str:
 
 
 def _from_json(path: Path, text: str) -> Iterator[Pair]:
-    try:
-        tree: Any = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}:{error.lineno}:{error.colno}: {_json_problem(text, error)}") from error
-    except RecursionError as error:
-        raise DataError(f"{path} is nested too deeply; wanted is {JSON_FORMS}") from error
+    tree = _json_tree(path, text)
     if isinstance(tree, dict) and set(tree) == {"labels"}:
         tree = tree["labels"]
     if isinstance(tree, dict):
@@ -94,6 +91,19 @@ def _from_json(path: Path, text: str) -> Iterator[Pair]:
         raise DataError(f"{path} holds {json.dumps(tree)[:40]}; wanted is {JSON_FORMS}")
     for number, entry in enumerate(entries, 1):
         yield _json_pair(path, entry, f"entry {number}")
+
+
+def _json_tree(path: Path, text: str) -> Any:
+    """The whole text as one value, or each line as one (JSON Lines)."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        lines = [line for line in text.splitlines() if line.strip()]
+        with suppress(json.JSONDecodeError):
+            return [json.loads(line) for line in lines]
+        raise DataError(f"{path}:{error.lineno}:{error.colno}: {_json_problem(text, error)}") from error
+    except RecursionError as error:
+        raise DataError(f"{path} is nested too deeply; wanted is {JSON_FORMS}") from error
 
 
 def _json_problem(text: str, error: json.JSONDecodeError) -> str:
@@ -137,6 +147,8 @@ def _label(path: Path, value: Any, place: str) -> str:
 
 def _from_csv(path: Path, text: str) -> Iterator[Pair]:
     lines = text.splitlines()
+    if not text.strip():
+        return  # said by the caller
     delimiter = max(",;\t", key=lambda mark: lines[0].count(mark)) if lines else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
@@ -151,7 +163,9 @@ def _from_csv(path: Path, text: str) -> Iterator[Pair]:
 
 def _csv_pair(path: Path, row: list[str], header: list[str], columns: tuple[int, int], line: int) -> Pair:
     if len(row) != len(header):
-        raise DataError(f"{path}:{line}: {len(row)} cells, the header has {len(header)}; quote cells that hold the separator")
+        raise DataError(
+            f"{path}:{line}: {counted(len(row), 'cell')}, the header has {len(header)}; quote cells that hold the separator"
+        )
     name, label = row[columns[0]].strip(), row[columns[1]].strip()
     if not name or not label:
         raise DataError(f"{path}:{line}: the {'label' if name else 'file name'} is blank; fill it in, or remove the line")

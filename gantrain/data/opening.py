@@ -44,10 +44,10 @@ class Unusable(Exception):
 def read(path: Path) -> bytes:
     """Contents of a picture file. Raises DataError that names it."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise DataError(f"{printable(str(path))}: is no file but a pipe, a device or a socket; remove it")
-        size = status.st_size
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise DataError(f"{printable(str(path))}: is no file but a folder, a pipe or a device; remove it, or rename it")
+        size = found.st_size
         if size > LARGEST_FILE:
             raise DataError(f"{printable(str(path))}: has {size:,} bytes, more than {LARGEST_FILE:,}, the limit; make it smaller")
         return path.read_bytes()

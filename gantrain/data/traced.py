@@ -18,12 +18,13 @@ from gantrain.data.inspect import PictureFacts
 from gantrain.interfaces import Tensor
 
 PNG, FILLED_PNG, JPEG, PILLOW = range(4)  # roads; a filled PNG gets an opaque alpha, where TensorFlow's own may be wrong
+LARGEST_GROUP, GROUP_VALUES = 16, 2**17  # pictures; values of a group: half a megabyte as float32
 PLAIN_SHARE = 0.5  # of the files, from which on the fast road is taken
 
 
 @dataclass(frozen=True)
 class TracedFiles:
-    """`element_reader` decodes one file in the graph, `finish` brings a batch of them into the frame.
+    """`group_reader` decodes some files in the graph, `finish` brings them into the frame.
 
     `load` (indices [n]) -> uint8 [n,H,W,C], in the frame, is Pillow's road. `recheck` finds what broke.
     """
@@ -37,17 +38,39 @@ class TracedFiles:
 
     @property
     def decoded_shape(self) -> tuple[int, int, int]:
-        """Of one element."""
+        """Of one picture."""
         return (self.frame.height, self.frame.width, self.channels)
 
-    def element_reader(self) -> Callable[[Tensor], Tensor]:
-        """Function (index) -> uint8 [H,W,channels], to be traced."""
+    @property
+    def group(self) -> int:
+        """Pictures that are read together: so few that they stay in the processor's cache."""
+        return max(1, min(LARGEST_GROUP, GROUP_VALUES // int(np.prod(self.frame.shape))))
+
+    def group_reader(self, then: Callable[[np.ndarray], np.ndarray]) -> Callable[[Tensor], Tensor]:
+        """Function (indices [group]) -> then(pictures uint8 [group,H,W,C]) as float32, to be traced."""
+        import tensorflow as tf
+
+        read_one = self._reader()
+
+        def finish(pixels: np.ndarray) -> np.ndarray:
+            return then(self.finish(pixels))
+
+        def read(indices: Tensor) -> Tensor:
+            pixels = tf.stack([read_one(index) for index in tf.unstack(indices, self.group)])
+            values = tf.numpy_function(finish, [pixels], tf.float32, stateful=False)
+            return tf.ensure_shape(values, (self.group, *self.frame.shape))
+
+        return read
+
+    def _reader(self) -> Callable[[Tensor], Tensor]:
+        """Function (index) -> uint8 [H,W,channels]."""
         import tensorflow as tf
 
         taken = sorted(set(self.roads))
         with tf.device("CPU:0"):
             paths, branches = tf.constant(self.paths), tf.constant(np.searchsorted(taken, self.roads), tf.int32)
 
+        @tf.function(input_signature=[tf.TensorSpec([], tf.int64)])  # traced once, not once for each picture of a group
         def read(index: Tensor) -> Tensor:
             path = tf.gather(paths, index)
             readers = [partial(self._read, road, path, index) for road in taken]
@@ -76,7 +99,7 @@ class TracedFiles:
         return np.array(plain.convert(MODES[self.channels])).reshape(self.decoded_shape)
 
     def finish(self, pixels: np.ndarray) -> np.ndarray:
-        """Decoded [B,H,W,channels] -> [B,H,W,C] in the frame: the batch is one tall picture for Pillow."""
+        """Decoded [n,H,W,channels] -> [n,H,W,C] in the frame: together they are one tall picture for Pillow."""
         frame, shape = self.frame, (len(pixels), *self.frame.shape)
         if self.channels == frame.channels and frame.channels != 4:
             return pixels

@@ -62,9 +62,14 @@ class RangeTransform:
 
         Raises UsageError for values without bounds, DivergedError if one is not finite.
         """
+        return self.to_levels(values)[0]
+
+    def to_levels(self, values: np.ndarray) -> tuple[np.ndarray, int]:
+        """The same, and how many values had to be clipped because they lay outside by more than half a level."""
         _check_finite(values)
-        levels = _affine(np.asarray(values, np.float64), self._seen_range(), (0.0, 255.0))
-        return np.clip(np.rint(levels), 0, 255).astype(np.uint8)
+        levels = np.rint(_affine(np.asarray(values, np.float64), self._seen_range(), (0.0, 255.0)))
+        clipped = np.clip(levels, 0, 255)
+        return clipped.astype(np.uint8), int(np.count_nonzero(clipped != levels))
 
     def _seen_range(self) -> Range:
         """Range of what the networks see."""
@@ -80,13 +85,19 @@ def _affine(values: Any, start: Range, end: Range) -> Any:
 
 
 def _affine_in_place(values: np.ndarray, start: Range, end: Range) -> None:
-    """`_affine` of float32 values, operation by operation."""
-    values -= np.float32(start[0])
-    values /= np.float32(start[1] - start[0])
+    """`_affine` of float32 values, operation by operation; those that change no bit are left out."""
+    if start[0] != 0:
+        values -= np.float32(start[0])
+    if start[1] - start[0] != 1:
+        values /= np.float32(start[1] - start[0])
+    if end == (0, 1):
+        return
     rest = np.float32(1) - values
-    rest *= np.float32(end[0])
-    values *= np.float32(end[1])
-    values += rest
+    if end[0] != -1:
+        rest *= np.float32(-end[0])
+    if end[1] != 1:
+        values *= np.float32(end[1])
+    values -= rest
 
 
 def _check_finite(values: np.ndarray) -> None:

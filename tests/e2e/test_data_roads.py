@@ -42,6 +42,11 @@ def test_a_folder_of_rgba_pictures_trains_and_gives_rgba_samples_and_its_scan_is
     assert here(capsys, "sample", tmp_path / "run", "--as", "images", "--count", 2, "--out", tmp_path / "out").code == 0
     with Image.open(tmp_path / "out" / "00001.png") as image:
         assert (image.mode, image.size) == ("RGBA", (8, 8))
+    fewer = ("--set", "data.source.channels=3", "--set", "data.source.alpha=composite")
+    done = here(capsys, "fit", "--resume", tmp_path / "run", *fewer, "--set", "training.steps=9")
+    assert done.code == 5
+    assert "data.source.channels: 4 there, 3 now" in done.err
+    assert "set these back, or start a new run" in done.err
     done = here(capsys, "sample", tmp_path / "run", "--as", "csv")
     assert done.code == 2
     assert "--as csv is for data that came from a table" in done.err

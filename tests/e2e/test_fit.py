@@ -65,6 +65,8 @@ def test_a_run_leaves_the_files_of_the_contract(finished, config):
     assert not list(run.rglob("*gantrain-tmp*"))
     with Image.open(run / "samples" / "step-00000060.png") as picture:
         assert picture.mode == "L"
+    log = (run / "log.txt").read_text()
+    assert (log.count(": levels "), log.count("clipped")) == (4, 0)  # of each grid; tanh does not leave its range
 
 
 def test_metrics_have_the_keys_of_the_contract_and_finite_numbers_on_exact_steps(finished):

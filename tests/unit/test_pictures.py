@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -29,6 +31,18 @@ def test_colour_is_rgb(tmp_path):
     picture = Image.open(tmp_path / "a.png")
     assert picture.mode == "RGB"
     assert picture.getpixel((2, 2)) == (0, 51, 255)
+
+
+def test_levels_are_told_and_clipped_values_are_counted(tmp_path):
+    told: list[str] = []
+    pictures = replace(GRAY, note=lambda levels: told.append(str(levels)))
+    step = 2 / 255
+    pictures.write_grid(tmp_path / "a.png", np.full((1, 2, 2, 1), [[[-1 + 20 * step]], [[1 - step]]], np.float32))
+    ends = np.array([[-1 - 0.4 * step, 1 + 0.4 * step], [1.02, -7.0]], np.float32)  # the first two are nearest to an end
+    pictures.write_grid(tmp_path / "b.png", ends[None, :, :, None])
+    assert told == ["levels 20 to 254", "levels 0 to 255, 2 of 4 values (50 %) left the range and were clipped"]
+    with Image.open(tmp_path / "b.png") as picture:
+        assert np.asarray(picture)[2:4, 2:4].tolist() == [[0, 255], [255, 0]]  # 1.02 * 127.5 + 127.5 as a byte would be 1
 
 
 def test_equal_outputs_give_equal_bytes(tmp_path):

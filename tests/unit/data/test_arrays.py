@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -75,6 +76,7 @@ def test_labels_come_from_their_own_file_or_from_the_same_npz(tmp_path: Path):
         opened(tmp_path, PICTURES, labels="labels.npy"),
         packed(tmp_path, {"x": PICTURES, "y": labels}, labels_key="y"),
         packed(tmp_path, {"x": PICTURES, "y": labels, "z": PICTURES}, key="x", labels_key="y"),
+        packed(tmp_path, {"x": PICTURES, "y": labels[:, None]}, key="x", labels_key="y"),  # as Keras gives those of CIFAR
     ):
         assert (source.in_memory == PICTURES).all()
         assert (source.labels == labels).all()
@@ -93,6 +95,7 @@ def test_labels_come_from_their_own_file_or_from_the_same_npz(tmp_path: Path):
         (VECTORS + 1j, r"has dtype complex128; convert it"),
         (np.array([["a"]]), r"has dtype <U1; convert it"),
         (np.array([[{}]], object), r"holds Python objects \(a pickle\), which are never loaded"),
+        (np.array([{}, []], object), r"holds Python objects \(a pickle\)"),  # pictures of different sizes, mostly
         (np.zeros(3), r"has shape \(3,\); wanted are pictures"),
         (np.zeros((0, 3)), r"has shape \(0, 3\): there is nothing in it"),
         (
@@ -134,6 +137,8 @@ def test_an_end_of_the_range_that_float32_cannot_hold_exactly_is_inside(tmp_path
     [
         (np.zeros(5, int), r"are int64 \(5,\); wanted are whole numbers of shape \(6,\)"),
         (np.zeros(6), "are float64"),
+        (np.array(list("abcabc")), r"are <U1 \(6,\); wanted are whole numbers .*numpy\.unique\(y, return_inverse=True\)"),
+        (np.array([{}] * 6), "holds Python objects"),
         (np.array([0, -1, 0, 0, 0, 0]), "go down to -1"),
     ],
 )
@@ -164,6 +169,8 @@ def test_a_key_for_an_npy_is_refused(tmp_path: Path):
     ("make", "message"),
     [
         (lambda _: None, "does not exist; correct data.source"),
+        (os.mkfifo, "is no file but a pipe, a device or a socket"),
+        (lambda path: path.write_bytes(b"PK\x05\x06" + bytes(18)), "holds no arrays"),
         (lambda path: path.mkdir(), "is a folder, arrays needs a .npy or .npz file"),
         (lambda path: path.write_bytes(b""), "is neither a .npy nor a .npz file"),
         (lambda path: path.write_text("1,2,3"), "is neither a .npy nor a .npz file"),

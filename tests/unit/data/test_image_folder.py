@@ -88,6 +88,13 @@ def test_a_broken_link_is_named(tmp_path: Path):
         build(settings(), tmp_path)
 
 
+def test_a_pipe_is_named_and_not_waited_for(tmp_path: Path):
+    fill(tmp_path, a=1)
+    os.mkfifo(tmp_path / "pictures" / "pipe.png")
+    with pytest.raises(DataError, match=r"pipe\.png: is no file but a folder, a pipe or a device"):
+        build(settings(), tmp_path)
+
+
 def test_the_fingerprint_follows_the_data_and_not_the_place(tmp_path: Path, many: None):
     here, there = tmp_path / "here", tmp_path / "there"
     prints = [build(settings(), fill(root, a=1, b=2)).fingerprint() for root in (here, there)]

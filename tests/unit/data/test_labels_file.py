@@ -28,6 +28,7 @@ def pairs(path: Path, text: str) -> dict[str, str]:
         '{"a.png": "cat", "b.png": "dog"}',
         '{"labels": [["a.png", "cat"], ["b.png", "dog"]]}',
         '[{"file": "a.png", "label": "cat"}, {"Image": "b.png", "Class": "dog"}]',
+        '{"file_name": "a.png", "label": "cat"}\n\n{"file_name": "b.png", "label": "dog"}\n',
     ],
 )
 def test_csv_and_json_give_the_same_pairs(tmp_path: Path, text: str):
@@ -55,10 +56,12 @@ def test_numbers_and_names_that_look_like_numbers_stay_text(tmp_path: Path):
         ("file,Labels\na.png,1\n", r"x:1: no column 'label' .* it has: file, Labels; did you mean 'Labels'\? Rename it to label"),
         ("image_id,Smiling,Male\na.png,1,0\n", r"no column 'label' .* it has: image_id, Smiling, Male"),
         ("file,label\na.png,cat,dog\n", r"x:2: 3 cells, the header has 2"),
+        ("file,label\na.png\n", r"x:2: 1 cell, the header has 2"),
         ("file,label\na.png,\n", r"x:2: the label is blank"),
         ("file,label\na.png,1\na.png,2\n", r"a.png is '1' in line 2 and '2' in line 3; keep one"),
         ("file,label\n", r"x holds no labels"),
-        ("", r"x:1|x holds no labels"),
+        ("", r"x holds no labels"),
+        ('{"file": "a.png", "label": 1}\n{"file": "b.png", "label": 2', r"x:2:1: not JSON"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_its_line(tmp_path: Path, text: str, message: str):

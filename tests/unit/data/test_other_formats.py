@@ -96,6 +96,14 @@ def test_every_orientation_comes_out_upright(tmp_path: Path, orientation: int, s
     assert (decode(tmp_path / f"a.{suffix}", Frame(6, 8, 3, WHITE)) == upright).all()
 
 
+def test_an_orientation_that_does_not_exist_is_upright_and_not_reported(tmp_path: Path):
+    exif = Image.Exif()
+    exif[0x0112] = 99
+    Image.fromarray(PIXELS).save(tmp_path / "a.png", exif=exif)
+    assert inspect(tmp_path / "a.png").orientation == 1
+    assert (decode(tmp_path / "a.png", FRAME) == PIXELS).all()
+
+
 def test_an_interlaced_gray_jpeg_and_a_progressive_one_are_read(tmp_path: Path):
     Image.new("L", (8, 8), 77).save(tmp_path / "a.jpg", progressive=True, quality=100)
     assert (decode(tmp_path / "a.jpg", FRAME) == 77).all()
