@@ -96,7 +96,7 @@ def leaky_relu(x: Tensor, slope: float) -> Tensor:
     """max(x, slope x), any shape; 0 <= slope < 1. NaN stays NaN.
 
     The gradient is decided by the sign of y, which is that of x: so x itself need not be kept, and TensorFlow can join a
-    convolution, its bias and this into one op (with its own gradient its optimiser of graphs fails at that, and says so on stderr).
+    convolution, its bias and this into one op (with its own gradient its optimiser of graphs fails at it, and says so on stderr).
     A slope of 0 is a maximum and not tf.nn.relu: where oneDNN joins that to what is before it, it makes 0 of NaN.
     """
 
