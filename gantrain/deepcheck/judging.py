@@ -9,7 +9,7 @@ from typing import TypeVar
 import tensorflow as tf
 
 from gantrain import experiment
-from gantrain.deepcheck import modes, outputs, ownership, penalty, resources, showing
+from gantrain.deepcheck import modes, outputs, ownership, penalty, precision, resources, showing
 from gantrain.deepcheck.findings import Report, finding, of_error
 from gantrain.deepcheck.replicas import replicas
 from gantrain.deepcheck.subject import Subject, subject_of
@@ -45,6 +45,7 @@ def deep_check(spec: AnySpec, source: Source, is_real: bool) -> Report:
     subject = _tried(report, ("data", "source"), lambda: subject_of(built, is_real)) if built is not None else None
     if subject is not None:
         _judge(subject, report)
+        precision.advise(subject, source, report)
     report.findings = _kept(report.findings, spec)
     return report
 
