@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before any test imports TensorFlow
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as gantrain.startup does: tests compute what users compute
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="gantrain-tests-")  # scans of a user's folders are not touched
 
 

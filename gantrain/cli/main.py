@@ -27,6 +27,7 @@ COMMANDS = {
     "sample": ("gantrain.cli.sample", "Make pictures from a run or a checkpoint."),
     "predict": ("gantrain.cli.predict", "Outputs and windows of a network of task history."),
     "validate-config": ("gantrain.cli.validate", "Check a YAML file without training; all problems at once."),
+    "benchmark": ("gantrain.cli.benchmark", "Where the time of a training step goes, on this machine."),
     "fsck": ("gantrain.cli.fsck", "Look a run directory over for damage; changes nothing."),
     "pack": ("gantrain.cli.pack", "Decode a data source once, into one file that training starts from at once."),
     "list": ("gantrain.cli.listing", "List what a YAML file can name."),

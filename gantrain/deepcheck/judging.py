@@ -9,7 +9,7 @@ from typing import TypeVar
 import tensorflow as tf
 
 from gantrain import experiment, registry
-from gantrain.deepcheck import modes, outputs, ownership, penalty, resources, showing
+from gantrain.deepcheck import modes, outputs, ownership, penalty, precision, resources, showing
 from gantrain.deepcheck.findings import Report, finding, of_error
 from gantrain.deepcheck.plans import plans
 from gantrain.deepcheck.replicas import replicas
@@ -33,6 +33,7 @@ def deep_check(spec: AnySpec, source: Source, is_real: bool) -> Report:
     subject = None if built is None else _tried(report, ("data", "source"), lambda: subject_of(built, is_real))
     if subject is not None:
         _judge(subject, report)
+        precision.advise(subject, source, report)
     report.findings = _kept(report.findings, spec)
     return report
 

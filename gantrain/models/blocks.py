@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import keras
-import tensorflow as tf
 
 from gantrain.interfaces import Tensor
-from gantrain.models.layers import BatchNorm, Dropout
+from gantrain.models.layers import BatchNorm, Dropout, leaky_relu
 from gantrain.models.norms import ConditionalBatchNorm, GroupNorm, LayerNorm, PixelNorm
 
 SHIFTING_NORMS = ("batch_norm", "layer_norm", "group_norm")  # those that have a shift of their own, which replaces a bias
@@ -44,7 +43,7 @@ class Block(keras.layers.Layer):
     def finish(self, x: Tensor, training: bool, labels: Tensor | None = None) -> Tensor:
         """All but the linear layer; the shape stays."""
         x = apply(self.norm, x, training, labels)
-        x = tf.nn.leaky_relu(x, self.slope) if self.slope else tf.nn.relu(x)
+        x = leaky_relu(x, self.slope)
         return x if self.dropout is None else self.dropout(x, training=training)
 
 

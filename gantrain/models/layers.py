@@ -90,3 +90,30 @@ class Dropout(keras.layers.Layer):
 def weights(initial_std: float | None) -> Any:  # a keras.Initializer; Keras' own annotations of layers allow only names
     """A new initializer (one per layer: each has its own seed): N(0, initial_std), None: Glorot uniform."""
     return keras.initializers.GlorotUniform() if initial_std is None else keras.initializers.RandomNormal(0.0, initial_std)
+
+
+def leaky_relu(x: Tensor, slope: float) -> Tensor:
+    """max(x, slope x), any shape; 0 <= slope < 1. NaN stays NaN.
+
+    The gradient is decided by the sign of y, which is that of x: so x itself need not be kept, and TensorFlow can join a
+    convolution, its bias and this into one op (with its own gradient its optimiser of graphs fails at it, and says so on stderr).
+    A slope of 0 is a maximum and not tf.nn.relu: where oneDNN joins that to what is before it, it makes 0 of NaN.
+    """
+
+    @tf.custom_gradient
+    def function(x: Tensor) -> tuple[Tensor, Any]:
+        y = tf.nn.leaky_relu(x, slope) if slope else tf.maximum(x, tf.zeros([], x.dtype))
+        return y, lambda upstream: _slope_times(upstream, y, slope)
+
+    return function(x)
+
+
+def relu(x: Tensor) -> Tensor:
+    """max(x, 0), any shape. NaN stays NaN."""
+    return leaky_relu(x, 0.0)
+
+
+def _slope_times(upstream: Tensor, y: Tensor, slope: float) -> Tensor:
+    if slope:
+        return tf.raw_ops.LeakyReluGrad(gradients=upstream, features=y, alpha=slope)
+    return tf.raw_ops.ReluGrad(gradients=upstream, features=y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -11,7 +12,7 @@ from gantrain.interfaces import NetContext, Tensor
 from gantrain.models import catalog
 from gantrain.models.blocks import SHIFTING_NORMS, Block, Finish
 from gantrain.models.encoder_catalog import MlpEncoder
-from gantrain.models.layers import Dropout, weights
+from gantrain.models.layers import Dropout, relu, weights
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
 from gantrain.models.spectral import spectral
 
@@ -91,7 +92,8 @@ def _dense(name: str, width: int, settings: catalog.MlpModel, context: NetContex
     is_last = name == "out"
     activation = (settings.last_activation if is_last else None) or settings.activation
     dtype = "float32" if is_last else context.dtype
-    return keras.layers.Dense(width, activation, kernel_initializer=weights(settings.initial_std), name=name, dtype=dtype)
+    function: Any = relu if activation == "relu" else activation  # Keras' annotations allow only names
+    return keras.layers.Dense(width, function, kernel_initializer=weights(settings.initial_std), name=name, dtype=dtype)
 
 
 Layered = catalog.MlpGenerator | catalog.MlpDiscriminator | MlpEncoder

@@ -15,7 +15,7 @@ import tensorflow as tf
 from gantrain.interfaces import NetContext, Tensor
 from gantrain.models import catalog
 from gantrain.models.blocks import Finish, apply, make_norm
-from gantrain.models.layers import weights
+from gantrain.models.layers import relu, weights
 from gantrain.models.maps import enlarge, shrink
 from gantrain.models.nets import Discriminator, Generator, create_discriminator_variables, create_generator_variables
 from gantrain.models.resampling import convolve_and_shrink, enlarge_and_convolve
@@ -36,8 +36,8 @@ class UpBlock(keras.layers.Layer):
 
     def call(self, x: Tensor, training: bool = False, labels: Tensor | None = None) -> Tensor:
         """[B,H,W,C] -> [B,2H,2W,C]."""
-        y = enlarge_and_convolve(self.conv1, tf.nn.relu(apply(self.norm1, x, training, labels)))
-        y = tf.nn.relu(apply(self.norm2, y, training, labels))
+        y = enlarge_and_convolve(self.conv1, relu(apply(self.norm1, x, training, labels)))
+        y = relu(apply(self.norm2, y, training, labels))
         return self.conv2(y) + enlarge(self.shortcut(x))  # 1x1 and repetition commute
 
 
@@ -56,10 +56,10 @@ class DownBlock(keras.layers.Layer):
 
     def call(self, x: Tensor, training: bool = False) -> Tensor:
         """[B,H,W,n] -> [B,H/2,W/2,C], or the same shape."""
-        y = apply(self.conv1, x if self.first else tf.nn.relu(x), training)
+        y = apply(self.conv1, x if self.first else relu(x), training)
         if not self.shrinks:
-            return apply(self.conv2, tf.nn.relu(y), training) + x
-        y = convolve_and_shrink(self.conv2, tf.nn.relu(y), training)
+            return apply(self.conv2, relu(y), training) + x
+        y = convolve_and_shrink(self.conv2, relu(y), training)
         return y + apply(self.shortcut, shrink(x), training)  # 1x1 and the mean commute
 
 
@@ -86,7 +86,7 @@ class SnganGenerator(Generator):
         x = tf.reshape(self.seed(x), [-1, *self.map_shape])
         for block in self.blocks:
             x = block(x, training=training, labels=labels)
-        return self.out(tf.nn.relu(apply(self.norm, x, training, labels)))
+        return self.out(relu(apply(self.norm, x, training, labels)))
 
 
 class SnganDiscriminator(Discriminator):
@@ -104,7 +104,7 @@ class SnganDiscriminator(Discriminator):
         """[B,H,W,C] -> [B,width]."""
         for block in self.blocks:
             x = block(x, training=training)
-        return tf.reduce_sum(tf.cast(tf.nn.relu(x), tf.float32), axis=[1, 2])
+        return tf.reduce_sum(tf.cast(relu(x), tf.float32), axis=[1, 2])
 
 
 def build_generator(settings: catalog.SnganGenerator, context: NetContext) -> Generator:

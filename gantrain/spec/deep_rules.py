@@ -25,4 +25,5 @@ DEEP_RULES: dict[str, tuple[Severity, str]] = {
     "not-repeatable": ("error", "The same step from the same state gives other bytes: a run cannot be repeated or resumed."),
     "penalty-gradient": ("error", "A penalty's gradient disagrees with its finite difference: an op without second derivative."),
     "batchnorm-unsynchronised": ("warning", "BatchNorm on several replicas takes each replica's statistics by itself."),
+    "precision-faster": ("note", "The other of float32 and mixed_bfloat16 trains faster on this machine; says by how much."),
 }

@@ -84,6 +84,7 @@ class Engine:
 
     def start(self, iterator: Iterator[dict[str, Tensor]]) -> None:
         """Take batches from `iterator` from now on; it stands at the batch of the current step. Traces the step anew."""
+        self.iterator = iterator
         self._choose_call()
         self._compiled = tf.function(self._many_steps(iterator), autograph=False)
 
@@ -106,6 +107,10 @@ class Engine:
         """One whole step on batches that are given, traced by itself, never by XLA; whether it was applied. For checks."""
         self._call = self.step
         return tf.function(self._one_step, autograph=False)
+
+    def follow_up(self) -> Callable[[Tensor], Tensor]:
+        """What runs after a step that was applied (the moving average), compiled by itself. For measurements."""
+        return tf.function(self._applied, autograph=False)
 
     def _choose_call(self) -> None:
         self._call = tf.function(self.step.__call__, jit_compile=True, autograph=False) if self._jit else self.step

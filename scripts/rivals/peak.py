@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # the better of the two kernels, whatever a rival takes
 
 import tensorflow as tf
 from _worker import arguments, serve

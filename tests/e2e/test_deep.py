@@ -141,3 +141,24 @@ def test_what_is_wrong_in_the_spec_and_in_the_data_does_not_hide_what_is_wrong_i
     code, report = deep(capsys, tmp_path, changes)
     assert code == 2
     assert {rule for rule, _ in errors(report)} == {"source-unreadable", "activation-range", "gradient-none", "output-range"}
+
+
+def test_the_other_precision_is_advised_where_it_is_faster_by_more_than_measurements_differ():
+    from gantrain.deepcheck.precision import advice
+
+    (found,) = advice("float32", "mixed_bfloat16", 1.62)
+    assert (found.rule, found.severity, found.path) == ("precision-faster", "note", ("training", "precision"))
+    assert "mixed_bfloat16 is 1.62 times as fast as in float32" in found.message
+    assert advice("float32", "mixed_bfloat16", 1.1) == advice("mixed_bfloat16", "float32", 0.5) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chosen", ["float32", "mixed_bfloat16"])
+def test_both_precisions_are_measured_where_a_step_takes_long_enough(capsys, tmp_path, monkeypatch, chosen):
+    monkeypatch.setattr("gantrain.deepcheck.precision.WORTH_SEC", 0.0)
+    code, report = deep(capsys, tmp_path, {"training.precision": chosen})
+    found = report["deep"]["precision"]
+    assert (code, found["chosen"], sorted(found["step_sec"])) == (0, chosen, ["float32", "mixed_bfloat16"])
+    assert all(0 < seconds < 10 for seconds in found["step_sec"].values())
+    noted = [problem["message"] for problem in report["problems"] if problem["rule"] == "precision-faster"]
+    assert len(noted) == (found["other_is_faster_by"] >= 1.15)

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from gantrain.models.blocks import Block, Finish
-from gantrain.models.layers import EPSILON, BatchNorm, Dropout
+from gantrain.models.layers import EPSILON, BatchNorm, Dropout, leaky_relu
 
 SHAPES = [(8, 3), (4, 3, 2, 3)]
 
@@ -156,3 +156,39 @@ def test_a_block_built_and_trained_under_a_strategy_moves_its_statistics_alike()
         norm.build((None, 3))
     strategy.run(tf.function(lambda: norm(tf.constant(x), training=True)))
     np.testing.assert_allclose(norm.moving_mean.numpy(), 0.1 * x.mean(0), rtol=1e-5)
+
+
+def plain_relu(x: tf.Tensor, slope: float) -> tf.Tensor:
+    return tf.nn.leaky_relu(x, slope) if slope else tf.nn.relu(x)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3])
+def test_the_leaky_relu_has_the_bits_of_tensorflows_in_value_gradient_and_second_gradient(slope):
+    x = np.r_[examples((200,)) - 2.0, 0.0, -0.0, 1e-45, -1e-45, np.inf, -np.inf].astype(np.float32)
+
+    def derivatives(function: Callable) -> list[np.ndarray]:
+        with tf.GradientTape() as outer:
+            outer.watch(point := tf.constant(x))
+            with tf.GradientTape() as inner:
+                inner.watch(point)
+                y = function(point, slope)
+                total = tf.reduce_sum(tf.exp(-tf.square(y)))
+            first = inner.gradient(total, point)
+            squares = tf.reduce_sum(tf.square(first))
+        return [y.numpy(), first.numpy(), outer.gradient(squares, point).numpy()]
+
+    for found, expected in zip(derivatives(leaky_relu), derivatives(plain_relu), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert np.abs(derivatives(leaky_relu)[2][:200]).max() > 0.1
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3])
+def test_what_is_not_a_number_comes_out_of_a_compiled_block_as_such(slope):
+    """oneDNN's own ReLU, joined to a product and its bias, makes 0 of NaN: a run would go on with what is not finite."""
+    finish = Finish("none", 0.9, None, slope, 0.0, "float32")
+    block = Block("block", keras.layers.Dense(4, name="dense"), finish)
+    x = examples((8, 3))
+    block(tf.constant(x))
+    x[2, 1] = np.nan
+    found = np.isnan(tf.function(block, autograph=False)(tf.constant(x)).numpy())
+    np.testing.assert_array_equal(found, np.repeat(np.arange(8)[:, None] == 2, 4, axis=1))
