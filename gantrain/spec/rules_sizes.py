@@ -9,10 +9,13 @@ from typing import Any, cast
 
 from gantrain.interfaces import Settings, SourceFacts
 from gantrain.registry import row_of
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import known_steps
+from gantrain.spec.history import HistorySpec
 from gantrain.spec.model import Spec
 from gantrain.spec.problems import SpecPath, dotted
-from gantrain.spec.rule import Said, rule
+from gantrain.spec.rule import ALL, GAMES, Said, rule
+from gantrain.spec.tasks import AnySpec
 
 # Beyond these nobody trains a GAN; most often a zero too many. Keys are the last part of the setting's path.
 LARGEST: dict[str, tuple[float, str]] = {
@@ -34,19 +37,22 @@ USUAL_WEIGHTS = (1e-6, 1e4)  # of penalties
 LARGEST_CLIP = 0.1  # weights are of this size anyway
 
 
-@rule("size-implausible", "warning")
-def size_implausible(spec: Spec, facts: SourceFacts) -> Said:
+@rule("size-implausible", "warning", ALL)
+def size_implausible(spec: AnySpec, facts: SourceFacts) -> Said:
     """A zero too many."""
     steps = known_steps(spec, facts.length) or 0
     if steps > MOST_STEPS:
         key = "steps" if spec.training.steps is not None else "epochs"
         yield ("training", key), f"{steps} steps take {steps / 3 / 86400:,.0f} days at three a second; is there a zero too many?"
-    if spec.latent.size > LARGEST_LATENT:
+    if isinstance(spec, Spec) and spec.latent.size > LARGEST_LATENT:
         yield ("latent", "size"), f"{spec.latent.size} latent numbers are far more than any net uses; 32 to 512 are usual"
-    parts = (("data",), spec.data), (("training",), spec.training), (("output",), spec.output)
-    nets = (("generator",), spec.generator), (("discriminator",), spec.discriminator)
-    for path, settings in (*parts, *nets):
-        yield from _too_large(path, settings)
+    for key, settings in ({"data": spec.data, "training": spec.training, "output": spec.output} | _nets(spec)).items():
+        yield from _too_large((key,), settings)
+
+
+def _nets(spec: AnySpec) -> dict[str, Settings]:
+    """By their keys in the spec."""
+    return {"model": spec.model} if isinstance(spec, HistorySpec) else dict(spec.nets)
 
 
 def _too_large(path: SpecPath, settings: Settings) -> Said:
@@ -63,10 +69,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@rule("width-without-effect", "warning")
-def width_without_effect(spec: Spec, facts: SourceFacts) -> Said:
+@rule("width-without-effect", "warning", GAMES)
+def width_without_effect(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A base width that the largest width cuts off."""
-    for role, net in (("generator", spec.generator), ("discriminator", spec.discriminator)):
+    for role, net in spec.nets.items():
         base, most = getattr(net, "base_width", None), getattr(net, "max_width", None)
         if base is not None and most is not None and base > most:
             yield (role, "base_width"), f"base_width: {base} is cut off at max_width: {most}; write a max_width of {base} or more"
@@ -75,7 +81,7 @@ def width_without_effect(spec: Spec, facts: SourceFacts) -> Said:
 # ---------------------------------------------------------------- penalties, regularisers, constraints
 
 
-def _added(spec: Spec) -> Iterator[tuple[SpecPath, str, Settings]]:
+def _added(spec: Spec | AaeSpec) -> Iterator[tuple[SpecPath, str, Settings]]:
     objective = spec.objective
     lists = {"penalties": objective.penalties, "regularisers": objective.regularisers, "constraints": objective.constraints}
     for key, items in lists.items():
@@ -83,8 +89,8 @@ def _added(spec: Spec) -> Iterator[tuple[SpecPath, str, Settings]]:
             yield ("objective", key, index), row_of(settings).name, settings
 
 
-@rule("penalty-duplicate", "error")
-def penalty_duplicate(spec: Spec, facts: SourceFacts) -> Said:
+@rule("penalty-duplicate", "error", GAMES)
+def penalty_duplicate(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """The same penalty, regulariser or constraint twice: surely a slip, and its weight would be the sum."""
     seen: dict[tuple[SpecPath, str], SpecPath] = {}
     for path, name, _ in _added(spec):
@@ -93,8 +99,8 @@ def penalty_duplicate(spec: Spec, facts: SourceFacts) -> Said:
             yield path, f"{name} is there already, at {dotted(first)}: it would count twice; remove one of them"
 
 
-@rule("weight-range", "warning")
-def weight_range(spec: Spec, facts: SourceFacts) -> Said:
+@rule("weight-range", "warning", GAMES)
+def weight_range(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """Weights that switch a penalty off, or drown the loss; clipping that clips nothing."""
     low, high = USUAL_WEIGHTS
     for path, name, settings in _added(spec):
@@ -116,8 +122,8 @@ def _default(settings: Settings, key: str) -> float:
     return float(type(settings).model_fields[key].default)
 
 
-@rule("penalty-never-due", "warning")
-def penalty_never_due(spec: Spec, facts: SourceFacts) -> Said:
+@rule("penalty-never-due", "warning", GAMES)
+def penalty_never_due(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
     """A lazy penalty that comes once in the whole run."""
     steps = known_steps(spec, facts.length)
     for index, settings in enumerate(spec.objective.penalties):
@@ -127,8 +133,8 @@ def penalty_never_due(spec: Spec, facts: SourceFacts) -> Said:
             yield ("objective", "penalties", index, "every"), message
 
 
-@rule("augment-unfit", "error")
-def augment_unfit(spec: Spec, facts: SourceFacts) -> Said:
+@rule("augment-unfit", "error", ALL)
+def augment_unfit(spec: AnySpec, facts: SourceFacts) -> Said:
     """Mirroring what is no picture."""
     if spec.data.augment.horizontal_flip and facts.shape is not None and len(facts.shape) != 3:
         yield (
