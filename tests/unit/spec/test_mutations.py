@@ -49,7 +49,7 @@ def mutate(tree, kind, draw):
             there = container_of(tree, other)
             container[key], there[other[-1]] = there[other[-1]], value
     else:
-        container[key] = draw(OTHERS)
+        container[key] = copy.deepcopy(draw(OTHERS))  # a list of its own: it may be changed next
 
 
 def judge(text):
