@@ -17,6 +17,7 @@ from gantrain.drawing import Drawing, Wish
 from gantrain.errors import DataError, UsageError
 from gantrain.keys import stream_key
 from gantrain.pictures import Note
+from gantrain.rundir.files import os_errors_explained
 from gantrain.spec.aae import AaeSpec
 
 EDGES = (0.01, 0.99)  # quantiles of the prior between which a walk over the plane goes
@@ -72,6 +73,8 @@ class AaeDrawing(Drawing):
             raise UsageError(f"--encode: codes are numbers, not --as {self._wish.form}; use --as npz")
         target = self._target(out)
         means, stds = self._coder().encode(self._read(self._wish.encode))
+        with os_errors_explained("write", target):
+            target.parent.mkdir(parents=True, exist_ok=True)
         return self._write_npz(target, {"codes": means, **({} if stds is None else {"stds": stds})})
 
     # ---------------------------------------------------------------- what is drawn
@@ -120,6 +123,10 @@ class AaeDrawing(Drawing):
         if span is not None and (values.min() < span[0] or values.max() > span[1]):
             raise DataError(
                 f"{path} holds values from {values.min():g} to {values.max():g}, this run was trained on {list(span)}; scale them"
+            )
+        if data.dtype == "uint8" and values.max() <= 1 and np.any(values % 1):
+            raise DataError(
+                f"{path} holds fractions from 0 to 1, this run was trained on whole numbers from 0 to 255; scale them"
             )
         return self._pictures.transform.forward(tf.constant(values)).numpy()
 

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from gantrain import registry
 from gantrain.coding import Coder
+from gantrain.data.held_out import HeldOut
 from gantrain.data.pipeline import Order, batches
 from gantrain.data.transforms import RangeTransform
 from gantrain.evaluation.code_mmd import CODES, CodeScore
@@ -20,7 +21,7 @@ from gantrain.keys import short_seed, stream_key
 from gantrain.manifest import DataFacts
 from gantrain.pictures import Pictures, spread
 from gantrain.sampling import BLOCK, Sampler
-from gantrain.spec.aae import AaeSpec
+from gantrain.spec.aae import HELD_OUT_SCORE, AaeSpec
 from gantrain.spec.arithmetic import total_steps
 from gantrain.training.aae_assembly import AaeNets, aae_state, make_aae_engine, make_aae_parts, make_aae_step
 from gantrain.training.aae_wiring import check_aae
@@ -48,6 +49,7 @@ class AaeExperiment:
     code_score: CodeScore
     state: dict[str, tf.Variable]
     total_steps: int
+    held_out: HeldOut | None = None  # examples that are scored, but never trained on
     health: None = None  # accuracy/discriminator and eval/code_mmd tell how the game goes
     stops_when_unhealthy: bool = False
 
@@ -67,12 +69,18 @@ class AaeExperiment:
         """Over 2,000 examples of the data: mean squared error of the reconstructions, and how far codes are from the prior.
 
         The error is in units of the range: that of values in [0, 1] for pictures, of the values as they are without a range.
+        The same error over examples held out, where there are any. Raises DataError for one of these that cannot be read.
         """
         examples, labels = self._examples(spread(self.source.length, CODES))
+        errors = {"eval/reconstruction_mse": self._error(examples, labels)}
+        if self.held_out is not None:
+            errors[HELD_OUT_SCORE] = self._error(*_examples_held_out(self.held_out, self.transform, self.spec))
+        return errors | self.code_score.of(self.coder.draw_codes(examples, self.spec.seed))
+
+    def _error(self, examples: np.ndarray, labels: np.ndarray | None) -> float:
         seen = self.transform.target or self.transform.source
         width = 1.0 if seen is None else seen[1] - seen[0]
-        error = float(np.mean(np.square((self.coder.rebuild(examples, labels) - examples) / width)))
-        return {"eval/reconstruction_mse": error} | self.code_score.of(self.coder.draw_codes(examples, self.spec.seed))
+        return float(np.mean(np.square((self.coder.rebuild(examples, labels) - examples) / width)))
 
     def describe(self) -> str:
         """The nets and what they are trained with, in one line."""
@@ -100,12 +108,19 @@ class AaeExperiment:
         return examples, self.source.labels[indices] if self.spec.uses_labels and self.source.labels is not None else None
 
 
+def _examples_held_out(held_out: HeldOut, transform: RangeTransform, spec: AaeSpec) -> tuple[np.ndarray, np.ndarray | None]:
+    """As the networks see them, and their labels where the decoder reads them."""
+    indices = spread(held_out.length, CODES)
+    labels = held_out.labels(indices) if spec.decoder.uses_labels() else None
+    return transform.forward(tf.constant(held_out.load(indices))).numpy(), labels
+
+
 def _size(spec: AaeSpec, net: Net) -> str:
     count = sum(int(tf.size(variable)) for variable in net.trainable.values())
     return f"{registry.row_of(getattr(spec, net.role)).name} {count:,} parameters"
 
 
-def build_aae(spec: AaeSpec, source: Source) -> AaeExperiment:
+def build_aae(spec: AaeSpec, source: Source, held_out: HeldOut | None = None) -> AaeExperiment:
     """Build nets, optimizers, step and state for data of `source`. Raises UsageError."""
     data = DataFacts.of(source, spec.data.range)
     with tf.distribute.get_strategy().scope():
@@ -132,6 +147,7 @@ def build_aae(spec: AaeSpec, source: Source) -> AaeExperiment:
         code_score=CodeScore(_prior_draws(spec, source)),
         state=aae_state(nets, parts),
         total_steps=total_steps(spec, source.length),
+        held_out=held_out,
     )
 
 

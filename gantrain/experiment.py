@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from gantrain import registry
 from gantrain.aae_experiment import AaeExperiment, build_aae
+from gantrain.data.held_out import WHERE, HeldOut
 from gantrain.data.pipeline import Order, batches
 from gantrain.data.source_facts import facts_of
 from gantrain.data.transforms import RangeTransform
@@ -125,11 +126,22 @@ def open_source(spec: AnySpec, base_dir: Path) -> tuple[Source, SourceFacts]:
     return source, facts_of(source)
 
 
-def build_any(spec: AnySpec, source: Source) -> AnyExperiment:
+def open_held_out(spec: AnySpec, source: Source, base_dir: Path) -> HeldOut | None:
+    """The examples that are scored but never trained on, if the spec names any. Raises DataError."""
+    settings = spec.data.held_out if isinstance(spec, AaeSpec) else None
+    if settings is None:
+        return None
+    try:
+        return HeldOut(registry.build(settings, base_dir), source)
+    except DataError as error:  # sources speak of the place where most of them stand
+        raise DataError(str(error).replace("data.source.", f"{WHERE}.")) from error
+
+
+def build_any(spec: AnySpec, source: Source, held_out: HeldOut | None = None) -> AnyExperiment:
     """The experiment of a spec's task. Raises UsageError, DataError for examples larger than any net takes."""
     _check_size(spec.data.batch_size, source.shape)
     if isinstance(spec, AaeSpec):
-        return build_aae(spec, source)
+        return build_aae(spec, source, held_out)
     return build_history(spec, source) if isinstance(spec, HistorySpec) else build(spec, source)
 
 

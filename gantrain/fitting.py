@@ -14,7 +14,7 @@ from gantrain.data.order import epoch_of
 from gantrain.data.progress import Watch, watched
 from gantrain.data.report import report_of
 from gantrain.deepcheck.first_step import FirstStep
-from gantrain.experiment import build_any, open_source, watch_over
+from gantrain.experiment import build_any, open_held_out, open_source, watch_over
 from gantrain.pictures import Note, Pictures, spread
 from gantrain.rundir.directory import RunDirectory, unfinished_runs
 from gantrain.rundir.grid import write_png
@@ -51,10 +51,11 @@ class Fitting:
         self._said_slow = False
         with watched(watch):
             self._source, facts = open_source(loaded.spec, loaded.base_dir)
+            held_out = open_held_out(loaded.spec, self._source, loaded.base_dir)
         require(loaded, facts)
         if self.spec.training.deterministic is True or (self.spec.training.deterministic == "auto" and device != "cpu"):
             make_deterministic()
-        self._experiment = build_any(self.spec, self._source)
+        self._experiment = build_any(self.spec, self._source, held_out)
 
     # ---------------------------------------------------------------- before the first step
 

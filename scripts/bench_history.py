@@ -1,18 +1,21 @@
 """How fast a step of task `history` is, against how people write it: an eager loop, and that loop unrolled in a tf.function.
 
-    .venv/bin/python scripts/bench_history.py [--batch 32] [--length 4] [--size 32]
+    .venv/bin/python scripts/benchmark.py history [--quick] [--json FILE] [--batch 32] [--length 4] [--size 32]
 
 All three train the same dense network on the same batches, with the loss (||Z|| - target)^2 of the last K outputs, and all three
-are checked to give the same losses. Figures are of one run, best of twenty rounds in turn; only their ratios mean something.
+are checked to give the same losses. Figures are of one run, best of some rounds in turn; only their ratios mean something.
+Wanted: 50 times faster than the eager loop, not slower than the unrolled one, and a time to trace that the batch does not change.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -26,9 +29,10 @@ from gantrain.training.history_step import HistoryStep
 from gantrain.training.nets import Net
 from gantrain.training.update import Update
 
-RATE, REPEATS, SAME = 1e-3, 20, 1e-4
+RATE, SAME = 1e-3, 1e-4
+ROUNDS, QUICK_ROUNDS = 20, 4
 EAGER_STEPS, GRAPH_STEPS, CHECKED_STEPS = 3, 300, 5
-BATCHES = (8, 32, 128)  # for the time to trace
+WARM, BATCHES = 2, (8, 32, 128)  # for the time to trace; the first batch pays what a process pays once
 
 Step = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
@@ -81,10 +85,10 @@ def examples(batch: int, size: int) -> tuple[tf.Tensor, tf.Tensor]:
     return tf.constant(rng.normal(size=[batch, size]), tf.float32), tf.constant(rng.uniform(1, 3, [batch, 1]), tf.float32)
 
 
-def seconds(calls: dict[str, tuple[Callable[[], object], int]]) -> dict[str, float]:
+def seconds(calls: dict[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
     """Of one step of each call, which runs so many of them: best of a few rounds, in turn, so that all meet the same load."""
     best = dict.fromkeys(calls, float("inf"))
-    for round_number in range(REPEATS + 1):
+    for round_number in range(rounds + 1):
         for name, (call, steps) in calls.items():
             started = time.perf_counter()
             call()
@@ -132,7 +136,7 @@ def check_equal(length: int, size: int, batch: int) -> None:
         assert abs(found / expected - 1) < SAME, (found, expected)
 
 
-def measure(length: int, size: int, batch: int) -> dict[str, float]:
+def measure(length: int, size: int, batch: int, rounds: int) -> dict[str, float]:
     """Seconds per step of each way: called from Python step by step, and many in one graph, as `fit` runs them."""
     x, target = examples(batch, size)
     number = tf.constant(0, tf.int64)
@@ -146,7 +150,8 @@ def measure(length: int, size: int, batch: int) -> dict[str, float]:
             "gantrain, step by step": (repeated(lambda: called(x, target), GRAPH_STEPS), GRAPH_STEPS),
             "unrolled, in one graph": (in_one_graph(lambda: plain(x, target), GRAPH_STEPS), GRAPH_STEPS),
             "gantrain, in one graph": (in_one_graph(lambda: called(x, target), GRAPH_STEPS), GRAPH_STEPS),
-        }
+        },
+        rounds,
     )
 
 
@@ -158,22 +163,39 @@ def traces(length: int, size: int, batch: int) -> tuple[float, float]:
     return first_call(lambda: unrolled(x, target)), first_call(lambda: called(x, target))
 
 
+def judged(steps: dict[str, float], traced: dict[int, tuple[float, float]]) -> dict[str, float]:
+    """The figures that are wanted: how many times ours the others take, and how many times longer the largest batch traces."""
+    ours = steps["gantrain, step by step"]
+    return {
+        "eager loop / gantrain": steps["eager loop, step by step"] / ours,
+        "unrolled / gantrain": steps["unrolled, step by step"] / ours,
+        "unrolled / gantrain, in one graph": steps["unrolled, in one graph"] / steps["gantrain, in one graph"],
+        f"trace at batch {BATCHES[-1]} / {BATCHES[0]}": traced[BATCHES[-1]][1] / traced[BATCHES[0]][1],
+    }
+
+
 def main(arguments: list[str]) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="Steps of task history against the loops people write.")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--length", type=int, default=4)
     parser.add_argument("--size", type=int, default=32)
+    parser.add_argument("--quick", action="store_true", help="a few rounds")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     wanted = parser.parse_args(arguments)
     check_equal(wanted.length, wanted.size, wanted.batch)
     print(f"K = {wanted.length}, D = {wanted.size}, batch {wanted.batch}; the losses of all three agree")
-    found = measure(wanted.length, wanted.size, wanted.batch)
-    for name, value in found.items():
-        ours = found["gantrain, " + name.split(", ")[1]]
-        print(f"{name:<28}{1e6 * value:>10,.0f} us per step, {value / ours:7.2f} times ours")
+    steps = measure(wanted.length, wanted.size, wanted.batch, QUICK_ROUNDS if wanted.quick else ROUNDS)
+    for name, value in steps.items():
+        print(f"{name:<28}{1e6 * value:>10,.0f} us per step")
+    traced = {batch: traces(wanted.length, wanted.size, batch) for batch in (WARM, *BATCHES)}
     for batch in BATCHES:
-        theirs, mine = traces(wanted.length, wanted.size, batch)
-        print(f"first step at batch {batch:>5}: unrolled {theirs:6.2f} s, gantrain {mine:6.2f} s")
+        print(f"first step at batch {batch:>5}: unrolled {traced[batch][0]:6.2f} s, gantrain {traced[batch][1]:6.2f} s")
+    figures = judged(steps, traced)
+    for name, value in figures.items():
+        print(f"{name:<36}{value:>8.2f}")
+    if wanted.json:
+        wanted.json.write_text(json.dumps(figures, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""What gantrain's speed is, measured: `scripts/benchmark.py data` (input), `scripts/benchmark.py nets` (training steps).
+"""What gantrain's speed is, measured: `data` (input), `nets` (training steps), `history` (windows over outputs), `saving`.
 
     .venv/bin/python scripts/benchmark.py data [--quick] [--json FILE] [FOLDER_OF_PNG]
+    .venv/bin/python scripts/benchmark.py history [--quick] [--json FILE]
 
 Each part is a module `bench_NAME.py` beside this file, with a `main(arguments)`.
 """

@@ -90,10 +90,11 @@ def _doubts(source: Arrays, counts: list[int]) -> Iterator[str]:
     empty = [name for name, count in zip(source.class_names, counts, strict=False) if count == 0]
     if empty:
         yield f"classes without an example: {', '.join(empty[:10])}; classes are numbered from 0, without gaps"
-    vectors = len(source.shape) == 1 and source.values.dtype.kind == "f"
+    drawn = source.pairing is None  # what has targets is an input of a network, which nobody draws
+    vectors = drawn and len(source.shape) == 1 and source.values.dtype.kind == "f"
     if vectors and all(np.isin(part, (0, 1)).all() for _, part in _chunks(source)):
         yield (
-            "every value is exactly 0 or 1, which a smooth generator never reaches: the discriminator needs nothing else; "
+            "every value is exactly 0 or 1, which a smooth generator never reaches: a GAN's discriminator needs nothing else; "
             "add a little noise, or use a csv table with `categories`"
         )
 

@@ -15,10 +15,20 @@ from gantrain.interfaces import (
     PriorSettings,
     ScheduleSettings,
     Settings,
+    SourceSettings,
 )
-from gantrain.spec.component import Component, NumberOrComponent, SizedComponent, named
+from gantrain.spec.component import Component, NumberOrComponent, OptionalComponent, SizedComponent, named
 from gantrain.spec.model import NAME, NAME_WORDS, Data, Objective, Output
 from gantrain.spec.whole_batches import WholeBatchTraining
+
+SCORES = ("eval/reconstruction_mse", "eval/code_mmd", "eval/code_mmd_floor")  # at each evaluate_every
+HELD_OUT_SCORE = "eval/held_out_mse"  # with data.held_out
+
+
+class AaeData(Data):
+    """Where examples come from, and which are never trained on."""
+
+    held_out: Annotated[SourceSettings | None, OptionalComponent("source")] = None  # scored at evaluate_every; null: none
 
 
 class AaeObjective(Objective):
@@ -54,7 +64,7 @@ class AaeSpec(Settings):
     task: Literal["aae"]
     plugins: tuple[str, ...] = ()  # ./file.py or installed module that registers more components
     ignore: tuple[str, ...] = ()  # names of rules to silence: warnings only
-    data: Data
+    data: AaeData
     encoder: Annotated[EncoderSettings, Component("encoder")]
     decoder: Annotated[GeneratorSettings, Component("generator")]
     discriminator: Annotated[DiscriminatorSettings, Component("discriminator")]  # of codes
@@ -68,6 +78,11 @@ class AaeSpec(Settings):
     def batches_per_step(self) -> int:
         """One."""
         return 1
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """What is computed at each evaluate_every."""
+        return SCORES if self.data.held_out is None else (*SCORES, HELD_OUT_SCORE)
 
     @property
     def code_size(self) -> int:

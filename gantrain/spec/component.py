@@ -59,6 +59,17 @@ class Component:
         )
 
 
+class OptionalComponent(Component):
+    """As `Component`, or null."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "null"}, *super().__get_pydantic_json_schema__(schema, handler)["anyOf"]]}
+
+    def parse(self, value: Any) -> Any:
+        """None, or the settings of the named component."""
+        return None if value is None else super().parse(value)
+
+
 class NumberOrComponent(Component):
     """As `Component`, or a number above zero: `2e-4`, or `{name: cosine, ...}`."""
 

@@ -9,12 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from gantrain.errors import DataError
-from gantrain.interfaces import SourceFacts
+from gantrain.interfaces import SourceFacts, SourceSettings
 from gantrain.spec import rules
+from gantrain.spec.aae import AaeSpec
 from gantrain.spec.loading import LoadedTree
 from gantrain.spec.plain import as_mapping, at_path
 from gantrain.spec.positions import Positions
-from gantrain.spec.problems import Place, Problem, SpecPath, problem_at
+from gantrain.spec.problems import Problem, SpecPath, dotted, problem_at
 from gantrain.spec.tasks import AnySpec, spec_class
 
 
@@ -51,17 +52,21 @@ def located(finding: rules.Finding, positions: Positions) -> Problem:
 
 
 def peek(spec: AnySpec, base_dir: Path, positions: Positions) -> tuple[SourceFacts | None, list[Problem]]:
-    """What the source says of itself without decoding; what stops it is a problem at `data.source`."""
+    """What the source says of itself without decoding; what stops it, or the one held out, is a problem at its place."""
+    facts, problems = _peeked(spec.data.source, base_dir, ("data", "source"), positions)
+    held_out = spec.data.held_out if isinstance(spec, AaeSpec) else None
+    return facts, problems if held_out is None else [*problems, *_peeked(held_out, base_dir, ("data", "held_out"), positions)[1]]
+
+
+def _peeked(
+    source: SourceSettings, base_dir: Path, path: SpecPath, positions: Positions
+) -> tuple[SourceFacts | None, list[Problem]]:
     try:
-        return spec.data.source.peek(base_dir), []
+        return source.peek(base_dir), []
     except NotImplementedError:  # a plugin's source may not know anything before it is loaded
         return None, []
     except (DataError, OSError) as error:
-        return None, [problem_at(_source_place(positions), "source-unreadable", str(error), ("data", "source"))]
+        message = str(error).replace("data.source", dotted(path))
     except Exception as error:  # a plugin's bug must not look like ours
         message = f"the source failed with {type(error).__name__}: {error}"
-        return None, [problem_at(_source_place(positions), "source-unreadable", message, ("data", "source"))]
-
-
-def _source_place(positions: Positions) -> Place:
-    return positions.of_cause(("data", "source"))
+    return None, [problem_at(positions.of_cause(path), "source-unreadable", message, path)]

@@ -10,6 +10,7 @@ from gantrain.interfaces import PenaltySettings, ScheduleSettings, SourceFacts
 from gantrain.registry import row_of
 from gantrain.spec.aae import AaeSpec
 from gantrain.spec.arithmetic import known_steps
+from gantrain.spec.history import HistorySpec
 from gantrain.spec.model import Spec
 from gantrain.spec.problems import SpecPath
 from gantrain.spec.rule import ALL, GAMES, Said, rule
@@ -153,7 +154,9 @@ def evaluation_unavailable(spec: AnySpec, facts: SourceFacts) -> Said:
     """Scores that this data has not."""
     if spec.output.evaluate_every is None or isinstance(spec, AaeSpec):
         return
-    if row_of(spec.data.source).name != "gaussian_mixture":
+    if isinstance(spec, HistorySpec):
+        yield ("output", "evaluate_every"), "task history has no scores, its loss is the measure; write evaluate_every: null"
+    elif row_of(spec.data.source).name != "gaussian_mixture":
         yield (
             ("output", "evaluate_every"),
             "there is no score for this source, only for gaussian_mixture (mode coverage); write evaluate_every: null",

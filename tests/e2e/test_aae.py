@@ -20,6 +20,7 @@ CHANGES = {
     "encoder.law": "gaussian",
     "data.range": [0, 1],
     "data.batch_size": 64,
+    "data.held_out": "digits",  # the same examples, so that both errors must agree
     "data.epoch_end": "partial",  # 28 whole batches and one of 5
     "training": {"steps": 60},
     "output": {"log_every": 20, "sample_every": 30, "checkpoint_every": 30, "evaluate_every": 30, "sample_count": 6},
@@ -61,6 +62,7 @@ def test_a_run_has_lines_of_metrics_scores_and_pictures_of_samples_and_reconstru
     assert [line["step"] for line in scores] == [30, 60]
     assert scores[1]["eval/reconstruction_mse"] < scores[0]["eval/reconstruction_mse"] < 0.25
     assert scores[0]["eval/code_mmd_floor"] < 0.1
+    assert [line["eval/held_out_mse"] for line in scores] == [line["eval/reconstruction_mse"] for line in scores]
     assert lines[-2]["images_seen"] == 60 * 64
     names = sorted(path.name for path in (run / "samples").iterdir())
     assert names[1:3] == ["step-00000000-reconstructions.png", "step-00000000.png"]
@@ -83,9 +85,9 @@ def test_a_run_that_was_interrupted_ends_with_the_same_bytes(run, aae_config, tm
 
 
 def test_codes_and_reconstructions_of_a_file_belong_together(run, inputs, tmp_path, capsys):
-    assert here(capsys, "sample", run, "--encode", inputs, "--as", "npz", "--out", tmp_path / "codes.npz").code == 0
+    assert here(capsys, "sample", run, "--encode", inputs, "--as", "npz", "--out", tmp_path / "new/codes.npz").code == 0
     assert here(capsys, "sample", run, "--reconstruct", inputs, "--as", "npz", "--out", tmp_path / "r.npz").code == 0
-    codes, rebuilt = arrays(tmp_path / "codes.npz"), arrays(tmp_path / "r.npz")
+    codes, rebuilt = arrays(tmp_path / "new/codes.npz"), arrays(tmp_path / "r.npz")
     assert (codes["codes"].shape, codes["stds"].shape) == ((70, 2), (70, 2))
     assert (codes["stds"] > 0).all()
     assert np.array_equal(rebuilt["inputs"], arrays(inputs)["inputs"])
@@ -109,11 +111,11 @@ def test_a_picture_is_encoded_as_its_numbers_are(run, inputs, tmp_path, capsys):
 
 
 def test_grids_show_samples_pairs_and_the_plane(run, inputs, tmp_path, capsys):
-    common = ("--out", tmp_path / "a.png")
+    common = ("--out", tmp_path / "new" / "a.png")
     sizes = []
     for wish in (("--count", 6, "--grid", "2x3"), ("--reconstruct", inputs, "--grid", "7x10"), ("--latent-grid", "--class", "3")):
         assert here(capsys, "sample", run, *wish, *common).code == 0
-        with Image.open(tmp_path / "a.png") as picture:
+        with Image.open(tmp_path / "new" / "a.png") as picture:
             sizes.append(picture.size)
     assert sizes == [(32, 22), (202, 72), (162, 162)]
 
@@ -141,7 +143,9 @@ def test_wishes_that_cannot_be_met_are_refused_with_what_to_write(run, inputs, t
 def test_inputs_out_of_range_or_of_another_shape_are_errors_of_the_data(run, inputs, tmp_path, capsys):
     np.save(tmp_path / "wide.npy", arrays(inputs)["inputs"].astype(np.float32) * 2)
     np.save(tmp_path / "other.npy", np.zeros((3, 9, 9), np.uint8))
-    for name, said in (("wide.npy", "scale them"), ("other.npy", "this network takes")):
+    np.save(tmp_path / "fractions.npy", arrays(inputs)["inputs"] / np.float32(255))
+    cases = (("wide.npy", "scale them"), ("other.npy", "this network takes"), ("fractions.npy", "fractions from 0 to 1"))
+    for name, said in cases:
         done = here(capsys, "sample", run, "--encode", tmp_path / name, "--as", "npz")
         assert done.code == 4
         assert said in done.err

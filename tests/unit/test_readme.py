@@ -39,9 +39,10 @@ def test_the_example_for_own_pictures_lacks_only_the_pictures(tmp_path):
 
 def test_the_example_of_task_aae_lacks_only_the_pictures(tmp_path):
     example = next(block for block in blocks("yaml") if "codes.yaml" in block)
-    (tmp_path / "photos").mkdir()
-    for number in range(1000):
-        (tmp_path / "photos" / f"{number}.png").write_bytes(b"only names are looked at")
+    for folder, count in (("photos", 1000), ("unseen", 1)):
+        (tmp_path / folder).mkdir()
+        for number in range(count):
+            (tmp_path / folder / f"{number}.png").write_bytes(b"only names are looked at")
     assert load_spec_text(example, str(tmp_path / "codes.yaml")).warnings == []
 
 
