@@ -122,7 +122,7 @@ def _parts(experiment: AnyExperiment) -> dict[str, Callable[[float], dict[str, f
 
 
 def _gan_parts(experiment: Experiment, batch: Batch) -> dict[str, Callable[[], object]]:
-    number, trials = tf.constant(0, tf.int64), experiment.step.trials()
+    number, trials = tf.constant(0, tf.int64), experiment.engine.step.trials()
     timed: dict[str, Callable[[], object]] = {}
     for trial in trials:
         times = experiment.spec.batches_per_step if trial.role == "discriminator" else 1

@@ -24,7 +24,7 @@ OBVIOUS_FACTOR = 4.0  # one turn says enough: a processor without bfloat16 takes
 def advise(subject: Subject, source: Source, report: Report) -> None:
     """Measure both where it can matter; says in the report what they took, and notes it where the other one is faster."""
     chosen, costs = subject.spec.training.precision, report.tree.get("costs")
-    if chosen not in COMPARED or report.stopped or not costs or costs["step_sec"] < WORTH_SEC:
+    if chosen not in COMPARED or not costs or costs["step_sec"] < WORTH_SEC:
         return
     (other,) = (name for name in COMPARED if name != chosen)
     try:
@@ -44,9 +44,9 @@ def advise(subject: Subject, source: Source, report: Report) -> None:
 def _turns(subject: Subject, source: Source, other: str, step_sec: float) -> list[dict[str, float]]:
     """Seconds of a step by precision, turn after turn."""
     training = subject.spec.training.model_copy(update={"precision": other})
-    built = experiment.build(subject.spec.model_copy(update={"training": training}), source)
+    built = experiment.build_any(subject.spec.model_copy(update={"training": training}), source)
     steps = {
-        subject.spec.training.precision: _timed_step(subject.step, subject),
+        subject.spec.training.precision: _timed_step(subject.experiment.engine.once(), subject),
         other: _timed_step(built.engine.once(), subject),
     }
     count = max(TURNS, min(25, int(TURNS_SEC / (2 * step_sec))))
