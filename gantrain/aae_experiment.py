@@ -121,8 +121,10 @@ def _size(spec: AaeSpec, net: Net) -> str:
 
 
 def build_aae(spec: AaeSpec, source: Source, held_out: HeldOut | None = None) -> AaeExperiment:
-    """Build nets, optimizers, step and state for data of `source`. Raises UsageError."""
+    """Build nets, optimizers, step and state for data of `source`. Raises UsageError, DataError."""
     data = DataFacts.of(source, spec.data.range)
+    if held_out is not None and spec.decoder.uses_labels():
+        held_out.labels(np.arange(0))  # missing ones are found now, not at the first score
     with tf.distribute.get_strategy().scope():
         nets = AaeNets(*(build_aae_net(spec, role, data) for role in ("encoder", "decoder", "discriminator")))
         own_parameters(nets.all)

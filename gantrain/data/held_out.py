@@ -23,9 +23,11 @@ class HeldOut:
 
     def __post_init__(self) -> None:
         """Raises DataError for examples of another form."""
-        if (_table_of(self.own) is None) != (_table_of(self.trained) is None):
+        own, trained = _table_of(self.own), _table_of(self.trained)
+        if (own is None) != (trained is None):
             raise DataError(f"{WHERE} and data.source must both be tables, or neither")
-        if _table_of(self.own) is not None:
+        if own is not None and trained is not None:
+            _check_columns(own, trained)
             return
         if tuple(self.own.shape) != tuple(self.trained.shape):
             raise DataError(f"{WHERE} gives examples {list(self.own.shape)}, data.source gives {list(self.trained.shape)}")
@@ -67,16 +69,22 @@ def _retabled(values: np.ndarray, own: Table | None, wanted: Table) -> np.ndarra
     """Vectors of one table as vectors of another: through the cells of the columns that both name."""
     assert own is not None
     cells = own.inverse(values)
-    return np.concatenate([column.forward(_cells_of(cells, column)) for column in wanted.columns], axis=1).astype(np.float32)
+    return np.concatenate([column.forward(cells[column.name]) for column in wanted.columns], axis=1).astype(np.float32)
 
 
-def _cells_of(cells: dict[str, np.ndarray], column: Column) -> np.ndarray:
-    found = cells.get(column.name)
-    if found is None:
-        raise DataError(f"{WHERE} has no column {column.name!r}, which data.source has; it has: {', '.join(cells)}")
-    if (found.dtype.kind == "U") != (column.kind == "category"):
-        raise DataError(f"column {column.name!r} of {WHERE} is of another kind than that of data.source; name both in categories")
-    strange = sorted(set(found.tolist()) - set(column.levels)) if column.kind == "category" else []
+def _check_columns(own: Table, wanted: Table) -> None:
+    found = {column.name: column for column in own.columns}
+    for column in wanted.columns:
+        if column.name not in found:
+            raise DataError(f"{WHERE} has no column {column.name!r}, which data.source has; it has: {', '.join(found)}")
+        _check_kind(found[column.name], column)
+
+
+def _check_kind(own: Column, wanted: Column) -> None:
+    if (own.kind == "category") != (wanted.kind == "category"):
+        raise DataError(
+            f"column {own.name!r} is a category in only one of {WHERE} and data.source; name it in both or in neither"
+        )
+    strange = [level for level in own.levels if level not in wanted.levels]
     if strange:
-        raise DataError(f"column {column.name!r} of {WHERE} has {strange[0]!r}, which data.source has not")
-    return found
+        raise DataError(f"column {own.name!r} of {WHERE} has {strange[0]!r}, which data.source has not")

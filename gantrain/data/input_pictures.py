@@ -13,6 +13,7 @@ from gantrain.data.image_folder import build
 from gantrain.errors import DataError
 from gantrain.interfaces import Range, SourceSettings
 
+OF_CONFIG = (", or write on_bad_file: skip", " or correct data.source.path")  # in words of image_folder
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"})
 
 
@@ -29,13 +30,21 @@ def read_pictures(path: Path, source: SourceSettings, shape: tuple[int, ...], va
     if len(shape) != 3 or shape[2] not in (1, 3, 4) or value_range is None:
         raise DataError(f"{path}: this run was trained on numbers {list(shape)}, not on pictures; give a .npy, .npz or .csv file")
     settings = _settings(path, source, shape)
-    if path.is_dir():
-        folder = build(settings, Path())
-        pictures = folder.load(np.arange(folder.length))
-    else:
-        pictures = decode(path, Frame.of(settings))[None]
+    pictures = _read_folder(settings) if path.is_dir() else decode(path, Frame.of(settings))[None]
     low, high = value_range
     return low + (high - low) / 255.0 * pictures.astype(np.float32)
+
+
+def _read_folder(settings: ImageFolder) -> np.ndarray:
+    """Every picture. What a source says of its settings is left out of its errors: here is no config to correct."""
+    try:
+        folder = build(settings, Path())
+        return folder.load(np.arange(folder.length))
+    except DataError as error:
+        words = str(error)
+        for of_config in OF_CONFIG:
+            words = words.replace(of_config, "")
+        raise DataError(words) from error
 
 
 def _settings(path: Path, source: SourceSettings, shape: tuple[int, ...]) -> ImageFolder:

@@ -12,6 +12,7 @@ from gantrain.spec.fields import Found, find_slot, settings_class
 from gantrain.spec.plain import as_mapping, at_path
 from gantrain.spec.positions import Positions
 from gantrain.spec.problems import Problem, SpecPath, dotted, problem_at
+from gantrain.spec.tasks import SPECS
 from gantrain.spec.wanted import wanted
 from gantrain.spec.words import did_you_mean, shown
 
@@ -69,7 +70,18 @@ def _unknown_key(case: _Case, root: type[BaseModel], tree: Any, positions: Posit
     known = list(cls.model_fields) if cls else []
     where = f"{dotted(parent.path)} has no key" if parent.path else "a spec has no key"
     hint = did_you_mean(key, known) if known else "it has no settings"
-    return problem_at(positions.of_key(path), "unknown-key", f"{where} {key}; {hint}", path)
+    return problem_at(
+        positions.of_key(path), "unknown-key", f"{where} {key}{_other_tasks(root, tree, parent.path, key)}; {hint}", path
+    )
+
+
+def _other_tasks(root: type[BaseModel], tree: Any, parent: SpecPath, key: str) -> str:
+    """Words for a key that only specs of other tasks have, at the top or one level below."""
+    slots = {task: find_slot(spec, tree, parent).slot for task, spec in SPECS.items() if len(parent) <= 1}
+    classes = {task: settings_class(slot, at_path(tree, parent)) for task, slot in slots.items()}
+    others = [task for task, cls in classes.items() if cls is not None and key in cls.model_fields]
+    own = next((task for task, spec in SPECS.items() if spec is root), None)
+    return f" in task {own}, only in {' and '.join(others)}" if own and others and own not in others else ""
 
 
 def _words(case: _Case) -> tuple[str, str]:

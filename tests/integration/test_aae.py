@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from gantrain import checkpoint
 from gantrain.aae_interfaces import EncoderOutput
-from gantrain.training.aae import batch_of
+from gantrain.training.aae import FACTS, batch_of
 from gantrain.training.fakes import Portion
 from tests.aae_helpers import BY_LABEL, aae_experiment
 from tests.helpers import changed, snapshot
@@ -171,3 +171,17 @@ def test_a_gaussian_code_is_the_mean_plus_the_deviation_times_noise_of_the_step(
     np.testing.assert_allclose(code, 2.0 + 0.5 * noise, rtol=1e-6)
     assert not np.allclose(code, step._codes(portion, number, "regularisation"))
     assert not np.allclose(code, step._codes(portion, number + 1, "reconstruction"))
+
+
+def test_the_weight_of_the_reconstruction_follows_its_schedule_and_scales_its_gradient_only():
+    still = {"optimizers.reconstruction": {"name": "sgd", "learning_rate": 1e-30}, "objective.regularisation_weight": 0}
+    weight = {"name": "linear", "start": 2.0, "end": 0.5, "images": 80}  # 10 steps of 8
+    experiment = aae_experiment({**still, "objective.weight": weight})
+    loss, norm = FACTS.index("loss/reconstruction"), FACTS.index("grad_norm/reconstruction")
+    batch, found = tf.random.stateless_uniform([8, 8, 8, 1], [1, 2], -1.0), {}
+    for step in (0, 5, 10, 20):
+        experiment.progress.step.assign(step)
+        found[step] = experiment.engine._step([batch], tf.constant(step, tf.int64)).facts.numpy()
+    assert len({float(facts[loss]) for facts in found.values()}) == 1
+    ratios = [float(facts[norm] / found[20][norm]) for facts in found.values()]
+    np.testing.assert_allclose(ratios, [4.0, 2.5, 1.0, 1.0], rtol=1e-5)

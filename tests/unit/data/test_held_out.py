@@ -65,7 +65,7 @@ def test_a_table_is_scaled_by_the_columns_of_the_training_table(tmp_path):
 def test_a_table_without_a_column_or_with_a_strange_name_is_refused(tmp_path, text, said):
     trained = table(tmp_path, "a.csv", "x,c,n\n0.5,no,1\n2.25,yes,5\n4.75,no,9\n")
     with pytest.raises(DataError, match=said):
-        HeldOut(table(tmp_path, "b.csv", text), trained).load(np.arange(2))
+        HeldOut(table(tmp_path, "b.csv", text), trained)
 
 
 def test_a_table_and_arrays_do_not_go_together(tmp_path):
