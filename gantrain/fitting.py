@@ -104,7 +104,7 @@ class Fitting:
             record = runs.new_record(self._experiment, self._tree(), self._device, known)
             for warning in drift.changes_of_versions(known, runs.versions(), self._device):
                 self._warn(f"warning: {warning}")
-            if resumed == self._experiment.total_steps:
+            if resumed is not None and resumed == self._experiment.total_steps:
                 if record.status != "finished":  # killed right after its last checkpoint
                     self._events(run).saver.prune(resumed)
                     runs.mark_finished(run, record)

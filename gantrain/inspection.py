@@ -112,6 +112,9 @@ def _read_metrics(run: RunDirectory) -> None:
     damaged = log.damaged()
     if damaged:
         raise RunError(f"{run.metrics_path} is damaged: {damaged} of its lines cannot be read")
+    steps = [record["step"] for record in log.read()]
+    if steps != sorted(steps):  # pyright: ignore[reportArgumentType]  whole numbers
+        raise RunError(f"{run.metrics_path} is damaged: its steps go back, so lines of it came there later")
 
 
 def _read_json(path: Path) -> None:

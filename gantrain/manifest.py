@@ -92,8 +92,11 @@ class Manifest(_Part):
 
     @field_validator("data")
     @classmethod
-    def _check_shape(cls, data: DataFacts) -> DataFacts:
+    def _check_data(cls, data: DataFacts) -> DataFacts:
         check_shape(data.shape)
+        for low, high in filter(None, (data.source_range, data.network_range)):
+            if not -math.inf < low < high < math.inf:
+                raise ValueError(f"[{low}, {high}] is no range of values")
         return data
 
     def to_json(self) -> str:

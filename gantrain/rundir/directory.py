@@ -140,11 +140,21 @@ class RunDirectory:
         unshare([self.metrics_path, self.log_path, self.path / PROOFS_NAME])
 
     def _with_folders(self) -> RunDirectory:
+        if not _is_text(self.path):
+            raise RunError(f"the name of {self.path} is not UTF-8, and TensorFlow writes nowhere else; give another name")
         refuse_links(self.places())
         for folder in (self.checkpoints, self.samples):
             with os_errors_explained("create the directory", folder):
                 folder.mkdir(exist_ok=True)
         return self
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:  # bytes that Python keeps as surrogates
+        return False
+    return True
 
 
 def unfinished_runs(parent: Path, name: str, spec_hash: str) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -50,13 +51,17 @@ class MetricsLog:
         """How many lines cannot be read; a last one torn by a crash counts. Raises RunError."""
         return sum(record is None for _, record in self._lines())
 
-    def cut_back(self, step: int) -> CutBack:
+    def cut_back(self, step: int, proven: int | None = None) -> CutBack:
         """Keep the records with `step` at most `step`; drop later ones and damaged lines. Raises RunError.
 
-        Run it before a resumed run appends: the lines after the restored step will be computed again.
+        Run it before a resumed run appends: the lines after the restored step will be computed again. `proven`: bytes that are
+        known to be those of that step; then these are kept and nothing else.
         """
         lines = list(self._lines())
-        kept = [line for line, record in lines if record is not None and _step_of(record) <= step]
+        most = sum(len(line) for line, _ in lines) if proven is None else proven
+        starts = itertools.accumulate((len(line) for line, _ in lines), initial=0)
+        early = [line for line, start in zip(lines, starts, strict=False) if start < most]
+        kept = [line for line, record in early if record is not None and _step_of(record) <= step]
         damaged = sum(record is None for _, record in lines)
         if len(kept) < len(lines):
             write_atomically(self.path, b"".join(kept))
@@ -95,7 +100,7 @@ def _parse(line: bytes) -> Record | None:
     if not isinstance(value, dict):
         return None
     record = cast("Record", value)
-    return record if isinstance(record.get("step"), int) else None
+    return record if type(record.get("step")) is int else None  # true is an int, too
 
 
 def _step_of(record: Record) -> int:

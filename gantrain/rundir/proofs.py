@@ -84,7 +84,13 @@ class Proofs:
         if any(proof.step is not None and proof.step > step for proof in self._readable()):
             self._append([Proof(file=METRICS, bytes=0, sha256="", cut=step)])
         self._hashes.clear()
-        return MetricsLog(self._run / METRICS).cut_back(step)
+        return MetricsLog(self._run / METRICS).cut_back(step, self._proven(step))
+
+    def _proven(self, step: int) -> int | None:
+        """Bytes of metrics.jsonl at a checkpoint, if they are still as they were then."""
+        at_step = [proof for proof in _by_file(self._readable()).get(METRICS, []) if proof.step == step]
+        whole = at_step and _judged(self._run / METRICS, at_step) is None
+        return at_step[-1].bytes if whole else None
 
     def judge(self) -> dict[Path, str]:
         """Path -> what is wrong with it, for each file that is not as it was written; nothing is changed. Never raises."""

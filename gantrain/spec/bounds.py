@@ -1,4 +1,4 @@
-"""Numbers that nobody can mean: a stranger's spec must not fill the memory, compute for ever or leave the range of integers."""
+"""Values that nobody can mean: a stranger's spec must not fill the memory, compute for ever or leave the range of integers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gantrain.spec.problems import SpecPath, dotted
 
 MOST = 2**53  # anything else: counts up to here are exact in every number format
 MOST_LAYERS = 500
+MOST_CHARACTERS = 4000  # of a path
 # By the last part of the path; far beyond what the rule size-implausible warns of.
 MOST_OF: dict[str, int] = {
     "batch_size": 2**24,
@@ -31,9 +32,14 @@ MOST_OF: dict[str, int] = {
 
 
 def out_of_bounds(settings: BaseModel) -> Iterator[tuple[SpecPath, str]]:
-    """(place, message) of each whole number in a spec that is out of all bounds."""
+    """(place, message) of each whole number, list and text in a spec that is out of all bounds."""
     for path, value in _values(settings, ()):
-        if isinstance(value, tuple):
+        if isinstance(value, str) and "\0" in value:
+            yield path, f"{dotted(path)} holds the character NUL, which no name and no path can"
+            continue
+        if isinstance(value, str):
+            count, most, words = len(value), MOST_CHARACTERS, f"{dotted(path)} has {len(value):,} characters"
+        elif isinstance(value, tuple):
             count, most = len(cast("tuple[Any, ...]", value)), MOST_LAYERS
             words = f"{dotted(path)} has {count:,} entries"
         else:
@@ -44,7 +50,7 @@ def out_of_bounds(settings: BaseModel) -> Iterator[tuple[SpecPath, str]]:
 
 
 def _values(value: Any, path: SpecPath) -> Iterator[tuple[SpecPath, Any]]:
-    """Whole numbers and lists, with their places."""
+    """Whole numbers, lists and texts, with their places."""
     if isinstance(value, BaseModel):
         for key in type(value).model_fields:
             yield from _values(getattr(value, key), (*path, key))
@@ -52,7 +58,7 @@ def _values(value: Any, path: SpecPath) -> Iterator[tuple[SpecPath, Any]]:
         yield path, value
         for index, item in enumerate(cast("tuple[Any, ...]", value)[:MOST_LAYERS]):
             yield from _values(item, (*path, index))
-    elif isinstance(value, int) and not isinstance(value, bool):
+    elif isinstance(value, int | str) and not isinstance(value, bool):
         yield path, value
 
 

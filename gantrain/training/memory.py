@@ -38,15 +38,15 @@ def watched_weights(role: str) -> Iterator[None]:
     """Inside, each weight of a layer is required before it is made. Keras has no hook for it, and words errors of its own."""
     original, refused = keras.layers.Layer.add_weight, list[NotEnoughMemory]()
 
-    def add_weight(layer: keras.layers.Layer, shape: Any = None, *arguments: Any, **named: Any) -> Any:
+    def ask(shape: Any = None) -> None:
         try:
             require(4 * COPIES * prod(shape or ()), f"a weight {list(shape or ())} of the {role}")
         except NotEnoughMemory as error:
             refused.append(error)
             raise
-        return original(layer, shape, *arguments, **named)
 
-    keras.layers.Layer.add_weight = add_weight  # pyright: ignore[reportAttributeAccessIssue]
+    wrapped = lambda layer, *given, **named: (ask(*given[:1] or (named.get("shape"),)), original(layer, *given, **named))[1]  # noqa: E731
+    keras.layers.Layer.add_weight = wrapped  # pyright: ignore[reportAttributeAccessIssue]
     try:
         yield
     except Exception:

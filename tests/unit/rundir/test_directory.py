@@ -131,3 +131,8 @@ def test_tidy_looks_into_the_run_its_checkpoints_and_its_samples_only(tmp_run_di
     assert sorted(run.tidy()) == sorted(dead)
     assert user.exists()
     assert all(path.exists() for path in own)
+
+
+def test_a_name_that_is_not_utf_8_is_refused_before_anything_is_trained(tmp_path):
+    with pytest.raises(RunError, match="is not UTF-8"):
+        RunDirectory.open_or_create(tmp_path / "\udcff\udcfe")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from gantrain.errors import RunError
 from gantrain.rundir.files import write_atomically
 from gantrain.rundir.metrics import MetricsLog
-from gantrain.rundir.proofs import Proofs
+from gantrain.rundir.proofs import Proof, Proofs, _check
 
 
 def grown(run: Path, *steps: int) -> Proofs:
@@ -102,3 +103,31 @@ def test_proving_a_long_run_takes_the_same_time_at_its_end(tmp_path):
             proofs.checkpointed(step, [])
         parts.append(time.perf_counter() - started)
     assert min(parts[2:]) < 2 * max(parts[:2])  # hashing all of it each time would make the last part several times the first
+
+
+def test_lines_that_came_after_a_checkpoint_are_cut_whatever_their_steps_say(tmp_path):
+    proofs, log = Proofs(tmp_path), MetricsLog(tmp_path / "metrics.jsonl")
+    for step in (1, 2):
+        log.append({"step": step})
+    proofs.checkpointed(2, [])
+    whole = log.path.read_bytes()
+    log.path.write_bytes(whole * 2 + b'{"step": -1}\n{"step": true}\n')
+    assert proofs.cut_back(2).damaged == 1
+    assert log.path.read_bytes() == whole
+    log.path.write_bytes(whole.replace(b"1", b"0") + b'{"step": 3}\n')  # not as proven: by their steps
+    assert proofs.cut_back(2).later == 1
+    assert log.read() == [{"step": 0}, {"step": 2}]
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/dev/zero", "a\x00b", "", "a/../b", ".lock"])
+def test_a_proof_names_a_file_of_the_run_or_is_damaged(tmp_path, name):
+    tree = {"file": name, "bytes": 1, "sha256": "0"}
+    (tmp_path / ".proofs.jsonl").write_text(json.dumps({**tree, "check": _check(tree)}) + "\n")
+    assert list(Proofs(tmp_path).judge()) == [tmp_path / ".proofs.jsonl"]
+
+
+def test_a_proof_of_more_bytes_than_any_memory_holds_reads_nothing(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1}\n')
+    (tmp_path / ".proofs.jsonl").write_text(Proof(file="metrics.jsonl", bytes=10**18, sha256="", step=1).line() + "\n")
+    found = Proofs(tmp_path).judge()
+    assert "it has 12 bytes, 1000000000000000000 were written" in found[tmp_path / "metrics.jsonl"]
