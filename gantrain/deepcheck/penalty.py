@@ -20,7 +20,7 @@ from gantrain.training.nets import Net
 
 EXAMPLES = 4  # few: fewer kinks of a ReLU for a step to cross
 KERNELS = 3  # the first, one in the middle, the last
-# h in units of |W|, in the order they are tried; the first that agrees ends it. Large ones are for what rounding hides at small ones.
+# h in units of |W|, in the order they are tried; the first that agrees ends it. Large ones are for what rounding hides.
 STEPS = (1e-3, 3e-4, 1e-4, 1e-2, 3e-2)
 # float32 sums are right to about 1e-6 of P. A difference of 1e-4 of P is thus known to 1 %; curvature adds a few. A derivative
 # that is cut is wrong by 15 % and more (measured: -0.42 for -0.36 behind a bilinear resize), and by the same at every small step.
