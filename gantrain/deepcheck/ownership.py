@@ -98,7 +98,9 @@ def _run(subject: Subject, trial: Trial, before: Mapping[str, Tensor]) -> Tried:
     loss, gradients = tf.distribute.get_strategy().run(update, args=(subject.few,))
     pairs = [(key, value) for key, value in zip(trial.update.keys, gradients, strict=True) if value is not None]
     found = {key: trial.unscaled(tf.convert_to_tensor(value)).numpy() for key, value in pairs}
-    found = {key: np.nan_to_num(value, nan=1.0) for key, value in found.items()} if scaled else found  # a smaller scale may do
+    found = (
+        {key: np.nan_to_num(value, nan=1.0, posinf=1.0, neginf=-1.0) for key, value in found.items()} if scaled else found
+    )  # a smaller scale may do
     own = [key for net in subject.nets.values() for key in moved(statistics(net), before)]
     return Tried(trial, float(loss), found, trial.update.missing(gradients), own)
 
