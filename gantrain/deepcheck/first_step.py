@@ -44,14 +44,14 @@ class FirstStep:
 
 def _trained(experiment: AnyExperiment) -> list[tuple[Net, OptimizerSettings]]:
     """The nets that a first step must move, each with the optimizer that moves it first."""
-    optimizers = experiment.spec.optimizers
     if isinstance(experiment, AaeExperiment):
-        nets = experiment.nets
-        both = [(net, optimizers.reconstruction) for net in (nets.encoder, nets.decoder)]
-        return [*both, (nets.discriminator, optimizers.discriminator)]
+        nets, own = experiment.nets, experiment.spec.optimizers
+        return [(nets.encoder, own.reconstruction), (nets.decoder, own.reconstruction), (nets.discriminator, own.discriminator)]
     if isinstance(experiment, HistoryExperiment):  # a warm-up of the window trains nothing
-        return [] if experiment.spec.history.start == "warm_up" else [(experiment.model, optimizers.model)]
-    return [(net, getattr(optimizers, net.role)) for net in (experiment.generator, experiment.discriminator)]
+        waits = experiment.spec.history.start == "warm_up"
+        return [] if waits else [(experiment.model, experiment.spec.optimizers.model)]
+    nets = (experiment.generator, experiment.discriminator)
+    return [(net, getattr(experiment.spec.optimizers, net.role)) for net in nets]
 
 
 def _starts_at_once(optimizer: OptimizerSettings) -> bool:

@@ -24,7 +24,9 @@ CURE = "random numbers in a net or a loss need keras.random with a SeedGenerator
 def frozen(net: Net, inputs: Inputs) -> list[Finding]:
     """Statistics that a training-mode forward does not move: BatchNorm that was told to infer while it trains."""
     owned = statistics(net)
-    with restored(owned) as before:
+    if not owned:
+        return []
+    with restored(net.variables) as before:
         net.model(*inputs, training=True)
         still = [key for key in owned if key not in moved(owned, before)]
     message = (
@@ -35,14 +37,32 @@ def frozen(net: Net, inputs: Inputs) -> list[Finding]:
 
 
 def repeatable_forward(net: Net, inputs: Inputs) -> list[Finding]:
-    """Two forwards in inference mode give equal bytes (this finds NumPy's random numbers, which a traced step holds fixed)."""
-    results = [tf.nest.flatten(net.model(*inputs, training=False)) for _ in range(2)]
-    if all(a.numpy().tobytes() == b.numpy().tobytes() for a, b in zip(*results, strict=True) if a is not None):
-        return []
-    message = f"the {net.role} gives other values for the same input with training=False, so no run could be repeated"
-    return [
-        finding("not-repeatable", net.role, f"{message}; noise belongs in the latents, or in keras.random with a SeedGenerator")
-    ]
+    """In both modes two forwards give equal bytes (this finds Python's random numbers, which a traced step holds fixed)."""
+    for training in (False, True):
+        first, second = (_bytes(net, inputs, training) for _ in range(2))
+        if first != second:
+            message = (
+                f"the {net.role} gives other values for the same input with training={training}, so no run could be repeated"
+            )
+            return [finding("not-repeatable", net.role, f"{message}; {CURE}")]
+    return []
+
+
+def _bytes(net: Net, inputs: Inputs, training: bool) -> list[bytes]:
+    with restored(net.variables):
+        return [item.numpy().tobytes() for item in tf.nest.flatten(net.model(*inputs, training=training)) if item is not None]
+
+
+def repeatable_updates(subject: Subject) -> Iterator[Finding]:
+    """The loss of each update twice from the same state, for random numbers of Python in a loss or a penalty."""
+    for trial in subject.trials:
+        losses = list[bytes]()
+        for _ in range(2):
+            with restored(subject.state):
+                losses.append(trial.compute(subject.few, tf.constant(0, tf.int64))[0].numpy().tobytes())
+        if losses[0] != losses[1]:
+            message = f"the {trial.role}'s loss is another one for the same nets and the same batch, so no run could be repeated"
+            yield finding("not-repeatable", f"objective.{trial.setting}", f"{message}; {CURE}")
 
 
 # ---------------------------------------------------------------- one whole step
@@ -116,7 +136,7 @@ def _called_twice(table: list[LayerRow]) -> list[str]:
 
 def _moved_otherwise(subject: Subject, trial: Trial, owned: dict[str, tf.Variable], end: dict[str, Tensor]) -> list[str]:
     """Keys that one whole step moved otherwise than the update by itself, on the same batch."""
-    if not owned:
+    if not owned or not subject.spec.plugins:  # of our own nets and steps tests know it
         return []
     with restored(subject.state):
         trial.compute(subject.batches[-1], tf.constant(0, tf.int64))

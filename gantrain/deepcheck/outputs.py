@@ -77,6 +77,7 @@ def _saturated(made: Figures, role: str) -> Iterator[Finding]:
 def _loud(subject: Subject, role: str) -> tf.Tensor | DiscriminatorOutput:
     """The net with every weight and input enlarged."""
     net, (first, *others) = subject.nets[role], subject.inputs[role]
+    assert first is not None  # labels may be missing, examples are not
     with restored(net.variables):
         for variable in net.trainable.values():
             variable.assign(LOUD * variable)

@@ -30,17 +30,24 @@ def named(keys: list[str]) -> str:
 # ---------------------------------------------------------------- variables
 
 
-def hidden_variables(net: Net, inputs: Inputs) -> list[Finding]:
-    """Trainable variables that the forward reads and that are not the net's: made by a lambda, or by another net."""
-    with tf.GradientTape() as tape:
-        net.model(*inputs, training=False)
+def forward(net: Net, inputs: Inputs) -> list[Finding]:
+    """Trainable variables that a forward reads and that are not the net's (made by a lambda, or by another net); and NaN."""
+    with restored(net.variables), tf.GradientTape() as tape:
+        output = net.model(*inputs, training=True)
     known = {variable.ref() for variable in net.variables.values()}
     hidden = [variable.name for variable in tape.watched_variables() if variable.ref() not in known]
     message = (
         f"the {net.role} reads the trainable variable {named(hidden)}, which is none of its own: no update moves it, and no "
         "checkpoint holds it; make it with add_weight in a layer of this net"
     )
-    return [finding("variable-hidden", net.role, message)] if hidden else []
+    return [*([finding("variable-hidden", net.role, message)] if hidden else []), *_nonfinite(net.role, output)]
+
+
+def _nonfinite(role: str, output: Tensor) -> Iterator[Finding]:
+    values = [item for item in tf.nest.flatten(output) if item is not None]
+    if not all(bool(tf.reduce_all(tf.math.is_finite(item))) for item in values):
+        message = f"the {role} gives NaN or infinite numbers for the first batch, so every loss of it is NaN"
+        yield finding("gradient-nonfinite", role, f"{message}; look for a log or a root of 0 or less, or a division by 0, in it")
 
 
 # ---------------------------------------------------------------- updates
@@ -91,15 +98,17 @@ def _run(subject: Subject, trial: Trial, before: Mapping[str, Tensor]) -> Tried:
     loss, gradients = tf.distribute.get_strategy().run(update, args=(subject.few,))
     pairs = [(key, value) for key, value in zip(trial.update.keys, gradients, strict=True) if value is not None]
     found = {key: trial.unscaled(tf.convert_to_tensor(value)).numpy() for key, value in pairs}
-    found = {key: np.nan_to_num(value, nan=1.0) for key, value in found.items()} if scaled else found  # a smaller scale may do
+    found = (
+        {key: np.nan_to_num(value, nan=1.0, posinf=1.0, neginf=-1.0) for key, value in found.items()} if scaled else found
+    )  # a smaller scale may do
     own = [key for net in subject.nets.values() for key in moved(statistics(net), before)]
     return Tried(trial, float(loss), found, trial.update.missing(gradients), own)
 
 
 def _gradients(subject: Subject, tried: Tried) -> Iterator[Finding]:
-    role, gradients = tried.trial.role, tried.gradients
+    role, gradients = tried.trial.role, tried.gradients  # the last net of a chain is named: it cuts off those before it too
     if tried.missing:
-        yield finding("gradient-none", role_of(tried.missing[0]), no_gradient(role, tried.missing))
+        yield finding("gradient-none", role_of(tried.missing[-1]), no_gradient(role, tried.missing))
     if not np.isfinite(tried.loss):
         message = f"the {role}'s loss is {tried.loss:g} on the first batch; it comes from {_components(subject, tried.trial)}"
         place = f"objective.{tried.trial.setting}"
@@ -110,7 +119,7 @@ def _gradients(subject: Subject, tried: Tried) -> Iterator[Finding]:
         message = f"the {role}'s gradient is NaN or infinite for {named(bad)} on the first batch"
         cure = "a root or a norm of 0 has no gradient, add 1e-8 under it"
         yield finding(
-            "gradient-nonfinite", role_of(bad[0]), f"{message}; it comes from {_components(subject, tried.trial)}: {cure}"
+            "gradient-nonfinite", role_of(bad[-1]), f"{message}; it comes from {_components(subject, tried.trial)}: {cure}"
         )
     kernels = [key for key, value in gradients.items() if value.ndim > 1]
     still = [key for key in kernels if not np.any(gradients[key])]
@@ -118,7 +127,7 @@ def _gradients(subject: Subject, tried: Tried) -> Iterator[Finding]:
         what = ("every kernel: " if len(still) == len(kernels) else "") + named(still)
         message = f"the {role}'s gradient is exactly 0 on the first batch for {what}"
         cure = "so they cannot learn: a factor 0, a rounding, or a saturated activation cuts it off"
-        yield finding("gradient-zero", role_of(still[0]), f"{message}; {cure}")
+        yield finding("gradient-zero", role_of(still[-1]), f"{message}; {cure}")
 
 
 def _components(subject: Subject, trial: Trial) -> str:

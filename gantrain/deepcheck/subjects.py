@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import tensorflow as tf
 
 from gantrain import registry
@@ -13,6 +15,7 @@ from gantrain.experiment import AnyExperiment, Experiment
 from gantrain.history_experiment import HistoryExperiment
 from gantrain.interfaces import PriorSettings, Tensor
 from gantrain.training.fakes import Batch
+from gantrain.training.history import Look
 from gantrain.training.history_step import HistoryStep
 
 KEY = (7, 11)  # of the draws that nets are called with
@@ -72,14 +75,17 @@ def _aae(experiment: AaeExperiment, first: tuple[Batch, ...], is_real: bool) -> 
 def _history(experiment: HistoryExperiment, first: tuple[Batch, ...], is_real: bool) -> Subject:
     step, batch, model = experiment.engine.step, first[-1], experiment.model
     assert isinstance(step, HistoryStep)
-    seen = model.keeping_statistics(lambda: step.seen(batch, tf.constant(0, tf.int64)))
+
+    @cache
+    def seen() -> tuple[Tensor, Look]:
+        return model.keeping_statistics(lambda: step.seen(batch, tf.constant(0, tf.int64)))
 
     def shown() -> dict[str, Shown]:
-        inputs = Shown(batch["real"], experiment.data_facts.network_range)
-        return {"real": inputs, "outputs": Shown(seen[0]), "Z": Shown(seen[1].z), "targets": Shown(batch["targets"])}
+        inputs, (outputs, look) = Shown(batch["real"], experiment.data_facts.network_range), seen()
+        return {"real": inputs, "outputs": Shown(outputs), "Z": Shown(look.z), "targets": Shown(batch["targets"])}
 
     def remarks() -> list[str]:
-        window, full = experiment.spec.window, int(tf.reduce_sum(tf.cast(seen[1].full, tf.int32)))
+        window, full = experiment.spec.window, int(tf.reduce_sum(tf.cast(seen()[1].full, tf.int32)))
         made = f"Z is the last {window.length} outputs of {window.size} numbers"
         return [f"window: {made}; all {window.length} are there for {full} of the first {len(batch['real'])} examples"]
 

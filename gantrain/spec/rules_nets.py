@@ -35,16 +35,18 @@ def activation_range(spec: Spec | AaeSpec, facts: SourceFacts) -> Said:
         clash = f"the {role} ends with {activation}, but data.range is {_words(data_range)}, which needs {wanted}"
         has_key = "activation" in type(net).model_fields
         cure = f"write {role}.activation: {wanted}" if has_key else f"let it end with {wanted}"
-        yield ((role, "activation") if has_key else (role,)), f"{clash}: {_why(activation, data_range)}; {cure}{other}"
+        yield ((role, "activation") if has_key else (role,)), f"{clash}: {_why(role, activation, data_range)}; {cure}{other}"
 
 
-def _why(activation: str, data_range: Range | None) -> str:
+def _why(role: str, activation: str, data_range: Range | None) -> str:
     """What goes wrong when this last activation meets this range."""
+    then = "no reconstruction is right there" if role == "decoder" else "the discriminator tells fakes at a glance"
     if data_range is None:
-        return "it can never reach the data's far values, so the discriminator tells fakes at a glance"
+        return f"it can never reach the data's far values, so {then}"
     if activation == "linear":
-        return "its values leave the range, so the discriminator tells fakes at a glance"
-    return "part of the range is never reached, so the discriminator tells fakes at a glance"
+        then = "reconstructions are no pictures" if role == "decoder" else then
+        return f"its values leave the range, so {then}"
+    return f"part of the range is never reached, so {then}"
 
 
 @rule("logits-activation", "error", GAMES)

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from gantrain import plugins, registry
 from tests.e2e.command import here, write_config
+from tests.helpers import with_changes
 
 FAULTY = Path(__file__).with_name("faulty.py")
 SMALL = {"data.batch_size": 16, "training": {"steps": 60}, "plugins": ["./faulty.py"], "latent": {"size": 4}}
@@ -49,43 +51,150 @@ def test_sound_nets_come_out_without_error_or_warning(capsys, tmp_path):
     assert [row["shape"] for row in report["deep"]["layers"]["discriminator"]] == [[8, 8, 4], [4, 4, 4], [8], [1]]
 
 
+SLOW = pytest.mark.slow
+AAE = {
+    "task": "aae",
+    "encoder": {"name": "faulty"},
+    "decoder": {"name": "faulty"},
+    "discriminator": DISCRIMINATOR,
+    "prior": {"name": "normal", "size": 4},
+    "training": {"steps": 60},
+}
+HISTORY = {
+    "task": "history",
+    "data": {
+        "source": {"name": "window_teacher", "inputs": 5, "outputs": 3, "length": 3, "size": 42},
+        "order": "sequential",
+        "batch_size": 8,
+    },
+    "model": {"name": "faulty"},
+    "history": {"length": 3},
+    "training": {"steps": 60},
+}
+
+
+def loss_fault(fault):
+    return {"objective": {"loss": {"name": "faulty", "fault": fault}}}
+
+
+def of_task(capsys, tmp_path, base, changes):
+    tree = with_changes(
+        {"name": "tiny", "data": {"source": "digits", "batch_size": 16}, "plugins": ["./faulty.py"], **base}, changes
+    )
+    config = tmp_path / "spec.yaml"
+    config.write_text(yaml.safe_dump(tree))
+    done = here(capsys, "validate-config", config, "--deep", "--allow-plugins", "--json")
+    return done.code, json.loads(done.out)
+
+
 @pytest.mark.parametrize(
     ("net", "fault", "rule", "words"),
     [
         ("generator", "stop", "gradient-none", "generator/first/kernel, generator/first/bias"),
-        pytest.param("generator", "zero", "gradient-zero", "generator/first/kernel", marks=pytest.mark.slow),
+        pytest.param("generator", "constant", "gradient-none", "generator/first/kernel", marks=SLOW),
+        pytest.param("generator", "zero", "gradient-zero", "generator/first/kernel", marks=SLOW),
+        pytest.param("generator", "nan", "gradient-nonfinite", "the generator gives NaN", marks=SLOW),
         ("generator", "linear", "output-range", "nothing keeps the generator's values in the range"),
-        pytest.param(
-            "generator",
-            "sigmoid",
-            "output-range",
-            "let its last activation be tanh",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            "generator",
-            "shape",
-            "output-shape",
-            "[2, 8, 2, 1] float32 for a batch of 2; it must give [2, 8, 8, 1]",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param("generator", "hidden", "variable-hidden", "stray", marks=pytest.mark.slow),
-        pytest.param("generator", "noise", "not-repeatable", "other values", marks=pytest.mark.slow),
-        pytest.param("generator", "numpy", "not-repeatable", "other values", marks=pytest.mark.slow),
-        pytest.param("generator", "frozen", "statistics-frozen", "norm/moving_mean", marks=pytest.mark.slow),
-        pytest.param("generator", "twice", "statistics-twice", "norm", marks=pytest.mark.slow),
+        pytest.param("generator", "sigmoid", "output-range", "let its last activation be tanh", marks=SLOW),
+        pytest.param("generator", "shape", "output-shape", "of 2; it must give [2, 8, 8, 1]", marks=SLOW),
+        pytest.param("generator", "hidden", "variable-hidden", "stray", marks=SLOW),
+        pytest.param("generator", "lambda", "variable-hidden", "kernel", marks=SLOW),
+        pytest.param("generator", "noise", "not-repeatable", "other values", marks=SLOW),
+        pytest.param("generator", "numpy", "not-repeatable", "other values", marks=SLOW),
+        pytest.param("generator", "noise_in_training", "not-repeatable", "training=True", marks=SLOW),
+        pytest.param("generator", "numpy_in_training", "not-repeatable", "training=True", marks=SLOW),
+        pytest.param("generator", "frozen", "statistics-frozen", "norm/moving_mean", marks=SLOW),
+        pytest.param("generator", "twice", "statistics-twice", "norm", marks=SLOW),
         ("generator", "raises", "component-fails", "KeyError: oops"),
-        pytest.param("discriminator", "frozen", "statistics-frozen", "norm/moving_mean", marks=pytest.mark.slow),
+        pytest.param("discriminator", "raises", "component-fails", "ValueError: no such mode", marks=SLOW),
+        pytest.param("discriminator", "shape", "output-shape", "it must give [2] float32", marks=SLOW),
+        pytest.param("discriminator", "frozen", "statistics-frozen", "norm/moving_mean", marks=SLOW),
         ("discriminator", "sigmoid", "logits-activation", "a sigmoid or tanh is inside"),
-        pytest.param("discriminator", "assigns", "wrong-net-updated", "discriminator/conv/kernel", marks=pytest.mark.slow),
+        pytest.param("discriminator", "assigns", "wrong-net-updated", "discriminator/conv/kernel", marks=SLOW),
     ],
 )
 def test_a_fault_in_a_net_is_found_by_name(capsys, tmp_path, net, fault, rule, words):
     code, report = deep(capsys, tmp_path, {net: {"name": "faulty", "fault": fault}})
     found = errors(report)
     assert code == 2
-    assert words in found[rule, net]
     assert {key[0] for key in found} == {rule}
+    assert words in found[rule, net]
+
+
+@pytest.mark.slow
+def test_a_generator_that_lays_hands_on_the_discriminator_is_found(capsys, tmp_path):
+    changes = {"generator": {"name": "faulty", "fault": "meddles"}, "discriminator": {"name": "faulty"}}
+    found = errors(deep(capsys, tmp_path, changes)[1])
+    assert "the generator's update moves discriminator/conv/kernel" in found["wrong-net-updated", "discriminator"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "path", "words"),
+    [
+        pytest.param({"encoder.fault": "stop"}, "gradient-none", "encoder", "encoder/first/kernel", marks=SLOW),
+        pytest.param({"encoder.fault": "nan"}, "gradient-nonfinite", "encoder", "the encoder gives NaN", marks=SLOW),
+        pytest.param({"encoder.fault": "shape"}, "output-shape", "encoder", "it must give [2, 4] float32", marks=SLOW),
+        pytest.param({"encoder.fault": "noise"}, "not-repeatable", "encoder", "other values", marks=SLOW),
+        pytest.param({"encoder.fault": "raises"}, "component-fails", "encoder", "KeyError: oops", marks=SLOW),
+        pytest.param({"encoder.fault": "frozen"}, "statistics-frozen", "encoder", "norm/moving_mean", marks=SLOW),
+        pytest.param({"encoder.fault": "twice"}, "statistics-twice", "encoder", "norm", marks=SLOW),
+        pytest.param({"encoder.fault": "lambda"}, "variable-hidden", "encoder", "kernel", marks=SLOW),
+        pytest.param({"decoder.fault": "stop"}, "gradient-none", "decoder", "decoder/first/kernel", marks=SLOW),
+        ({"decoder.fault": "linear"}, "output-range", "decoder", "nothing keeps the decoder's values in the range"),
+        pytest.param({"decoder.fault": "hidden"}, "variable-hidden", "decoder", "stray", marks=SLOW),
+        pytest.param({"decoder.fault": "raises"}, "component-fails", "decoder", "KeyError: oops", marks=SLOW),
+        pytest.param({"objective": {"loss": "nan_on_data"}}, "gradient-nonfinite", "discriminator", "NaN", marks=SLOW),
+    ],
+)
+def test_a_fault_in_an_autoencoder_is_found_by_name(capsys, tmp_path, changes, rule, path, words):
+    code, report = of_task(capsys, tmp_path, AAE, changes)
+    assert code == 2
+    assert words in errors(report)[rule, path]
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "path", "words"),
+    [
+        ({"model.fault": "stop"}, "gradient-none", "model", "model/first/kernel"),
+        pytest.param({"model.fault": "nan"}, "gradient-nonfinite", "model", "the model gives NaN", marks=SLOW),
+        pytest.param({"model.fault": "shape"}, "output-shape", "model", "it must give [2, 3] float32", marks=SLOW),
+        pytest.param({"model.fault": "noise"}, "not-repeatable", "model", "other values", marks=SLOW),
+        pytest.param({"model.fault": "raises"}, "component-fails", "model", "KeyError: oops", marks=SLOW),
+        pytest.param({"model.fault": "frozen"}, "statistics-frozen", "model", "norm/moving_mean", marks=SLOW),
+        pytest.param({"model.fault": "twice"}, "statistics-twice", "model", "norm", marks=SLOW),
+        pytest.param({"model.fault": "lambda"}, "variable-hidden", "model", "kernel", marks=SLOW),
+        pytest.param(loss_fault("nan"), "gradient-nonfinite", "objective.loss", "Z = 0", marks=SLOW),
+        pytest.param(loss_fault("nan_on_data"), "gradient-nonfinite", "objective.loss", "NaN", marks=SLOW),
+        pytest.param(loss_fault("deaf"), "gradient-none", "objective.loss", "no gradient to Z", marks=SLOW),
+    ],
+)  # fmt: skip
+def test_a_fault_in_a_history_is_found_by_name(capsys, tmp_path, changes, rule, path, words):
+    code, report = of_task(capsys, tmp_path, HISTORY, changes)
+    assert code == 2
+    assert words in errors(report)[rule, path]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("base", "updates"), [(AAE, ["reconstruction", "discriminator", "regularisation"]), (HISTORY, ["model"])]
+)
+def test_sound_nets_of_other_tasks_come_out_clean_with_each_of_their_updates(capsys, tmp_path, base, updates):
+    code, report = of_task(capsys, tmp_path, base, {})
+    assert (code, [problem for problem in report["problems"] if problem["severity"] != "note"]) == (0, [])
+    assert list(report["deep"]["updates"]) == updates
+    assert report["deep"]["costs"]["step_sec"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("base", "net"), [(AAE, "encoder"), (HISTORY, "model")])
+def test_fit_of_other_tasks_names_a_plugin_that_raises_only_in_training_and_a_net_that_stands_still(capsys, tmp_path, base, net):
+    tree = with_changes(
+        {"name": "tiny", "data": {"source": "digits", "batch_size": 16}, "plugins": ["./faulty.py"], **base},
+        {f"{net}.fault": "raises"},
+    )
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(tree))
+    done = here(capsys, "fit", tmp_path / "spec.yaml", "--allow-plugins", "--quiet")
+    assert (done.code, "faulty.py:" in done.err, "KeyError: oops" in done.err) == (2, True, True), done.err
 
 
 def test_a_layer_in_two_nets_is_found_by_both_names(capsys, tmp_path):
@@ -95,6 +204,19 @@ def test_a_layer_in_two_nets_is_found_by_both_names(capsys, tmp_path):
     assert (code, list(errors(report))) == (2, [("variable-shared", "discriminator")])
     assert "generator/" in message
     assert "discriminator/" in message
+
+
+@pytest.mark.slow
+def test_a_penalty_that_stops_its_own_gradient_is_found(capsys, tmp_path):
+    changes = {"discriminator": {"name": "faulty"}, "objective.penalties": ["half_slope"]}
+    code, report = deep(capsys, tmp_path, changes)
+    assert (code, list(errors(report))) == (2, [("penalty-gradient", "objective.penalties.0")])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("loss", "rule"), [("random_margin", "not-repeatable"), ("deaf", "gradient-none")])
+def test_a_loss_that_draws_or_does_not_read_its_logits_is_found(capsys, tmp_path, loss, rule):
+    assert [name for name, _ in errors(deep(capsys, tmp_path, {"objective.loss": loss})[1])] == [rule]
 
 
 def test_a_penalty_through_an_op_without_second_derivative_is_found(capsys, tmp_path):
@@ -129,6 +251,15 @@ def test_fit_ends_after_a_first_step_that_moves_nothing(capsys, tmp_path, net, f
     config = write_config(tmp_path / "spec.yaml", {**SMALL, **changes})
     done = here(capsys, "fit", config, "--allow-plugins", "--quiet")
     assert (done.code, done.err.startswith(f"error: {rule}: the first step")) == (2, True), done.err
+
+
+def test_fit_names_the_line_of_a_plugin_that_raises_only_in_training(capsys, tmp_path):
+    config = write_config(
+        tmp_path / "spec.yaml", {**SMALL, "generator": {"name": "faulty", "fault": "raises"}, "discriminator": DISCRIMINATOR}
+    )
+    done = here(capsys, "fit", config, "--allow-plugins", "--quiet")
+    line = next(number for number, text in enumerate(FAULTY.read_text().splitlines(), 1) if 'KeyError("oops")' in text)
+    assert (done.code, f"faulty.py:{line}: KeyError: oops" in done.err, "Traceback" in done.err) == (2, True, False), done.err
 
 
 def test_what_is_wrong_in_the_spec_and_in_the_data_does_not_hide_what_is_wrong_in_a_net(capsys, tmp_path):
