@@ -58,8 +58,9 @@ def command(checkpoint: Path, out: Path | None, allow_plugins: bool, **wishes: o
     def draw(path: Path) -> list[Path]:
         check_kept_plugins(path.parent.parent / "plugins")
         spec = read_resolved(path / "spec.resolved.yaml", allow_plugins=allow_plugins)
-        kind = AaeDrawing if isinstance(spec, AaeSpec) else Drawing
-        return kind(path, spec, wish, _warn_of_clipping).write(out)
+        if isinstance(spec, AaeSpec):
+            return AaeDrawing(path, spec, wish, _warn_of_clipping).write(out)
+        return Drawing(path, spec, wish, _warn_of_clipping).write(out)
 
     files = draw_from(checkpoint, output.warn, draw)
     output.echo(str(files[0]) if len(files) == 1 else f"{len(files)} files in {files[0].parent}")

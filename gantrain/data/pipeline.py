@@ -20,6 +20,7 @@ from gantrain.spec.model import Data
 
 LOADING_THREADS = max(2, min(8, os.cpu_count() or 1))  # batches read at the same time from a source that is not in memory
 DECODING_THREADS = os.cpu_count() or 1  # fixed: beside other work on the machine, tf.data's tuning ends up far below
+FINISHING_THREADS = max(1, DECODING_THREADS // 4)  # what a file needs after decoding takes a fifth of the decoding's time
 PREFETCHED_BATCHES = 2
 
 _failures: dict[str, GantrainError] = {}  # TensorFlow passes only text through a dataset: marker in the text -> the error
@@ -78,13 +79,23 @@ def _decoded_in_the_graph(
     """The same by the fast road, "values" in the range of the networks.
 
     Files are read in groups: one by one, tf.data takes a quarter of the time; whole batches leave the cache, and their large
-    arrays come from the system anew each time, zeroed page by page.
+    arrays come from the system anew each time, zeroed page by page. Few threads finish them: more would wait for each other (the
+    interpreter's lock) and take cores from decoding.
     """
-    read = traced.group_reader(transform.forward_array)
+    read = traced.group_reader()
+
+    def framed(pixels: np.ndarray) -> np.ndarray:
+        return transform.forward_array(traced.finish(pixels))
+
+    def finish(element: Element) -> Element:
+        values = tf.numpy_function(framed, [element.pop("decoded")], tf.float32, stateful=False)
+        return {**element, "values": tf.ensure_shape(values, (traced.group, *traced.frame.shape))}
+
     groups = indices.rebatch(traced.group, drop_remainder=True).map(
-        lambda element: {**element, "values": read(element["index"])}, num_parallel_calls=DECODING_THREADS, deterministic=True
+        lambda element: {**element, "decoded": read(element["index"])}, num_parallel_calls=DECODING_THREADS, deterministic=True
     )
-    return groups.rebatch(batch, drop_remainder=True)
+    finished = groups.map(finish, num_parallel_calls=FINISHING_THREADS, deterministic=True)
+    return finished.rebatch(batch, drop_remainder=True)
 
 
 def _check(source: Source, data: Data, with_labels: bool) -> None:

@@ -18,7 +18,7 @@ from gantrain.data.inspect import PictureFacts
 from gantrain.interfaces import Tensor
 
 PNG, FILLED_PNG, JPEG, PILLOW = range(4)  # roads; a filled PNG gets an opaque alpha, where TensorFlow's own may be wrong
-LARGEST_GROUP, GROUP_VALUES = 16, 2**17  # pictures; values of a group: half a megabyte as float32
+LARGEST_GROUP, GROUP_VALUES = 16, 2**18  # pictures; values of a group: a megabyte as float32
 PLAIN_SHARE = 0.5  # of the files, from which on the fast road is taken
 
 
@@ -46,19 +46,14 @@ class TracedFiles:
         """Pictures that are read together: so few that they stay in the processor's cache."""
         return max(1, min(LARGEST_GROUP, GROUP_VALUES // int(np.prod(self.frame.shape))))
 
-    def group_reader(self, then: Callable[[np.ndarray], np.ndarray]) -> Callable[[Tensor], Tensor]:
-        """Function (indices [group]) -> then(pictures uint8 [group,H,W,C]) as float32, to be traced."""
+    def group_reader(self) -> Callable[[Tensor], Tensor]:
+        """Function (indices [group]) -> uint8 [group,H,W,channels], to be traced."""
         import tensorflow as tf
 
         read_one = self._reader()
 
-        def finish(pixels: np.ndarray) -> np.ndarray:
-            return then(self.finish(pixels))
-
         def read(indices: Tensor) -> Tensor:
-            pixels = tf.stack([read_one(index) for index in tf.unstack(indices, self.group)])
-            values = tf.numpy_function(finish, [pixels], tf.float32, stateful=False)
-            return tf.ensure_shape(values, (self.group, *self.frame.shape))
+            return tf.stack([read_one(index) for index in tf.unstack(indices, self.group)])
 
         return read
 

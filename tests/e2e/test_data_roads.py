@@ -20,34 +20,36 @@ def folder(tmp_path: Path) -> Path:
     """Sixteen pictures, two of them bad, and a config that skips those."""
     for number in range(16):
         pixels = np.random.default_rng(number).integers(0, 256, (8, 8, 4), np.uint8)
-        path = tmp_path / "pictures" / f"{number:02d}.png"
+        path = tmp_path / "bildér" / f"{number:02d}.png"
         path.parent.mkdir(exist_ok=True)
         Image.fromarray(pixels).save(path)
-    (tmp_path / "pictures" / "03.png").write_bytes(b"")
-    (tmp_path / "pictures" / "07.png").write_bytes(bytes(100))
-    source = {"name": "image_folder", "path": "pictures", "height": 8, "width": 8, "channels": 4, "on_bad_file": "skip"}
-    return write_config(tmp_path / "c.yaml", {**SHORT, "data.source": source, "data.batch_size": 4})
+    (tmp_path / "bildér" / "03.png").write_bytes(b"")
+    (tmp_path / "bildér" / "07.png").write_bytes(bytes(100))
+    source = {"name": "image_folder", "path": "bildér", "height": 8, "width": 8, "channels": 4, "on_bad_file": "skip"}
+    config = write_config(tmp_path / "c.yaml", {**SHORT, "data.source": source, "data.batch_size": 4})
+    config.write_text("\ufeff" + config.read_text(encoding="utf-8"), encoding="utf-8")  # as Windows saves it
+    return config
 
 
 def test_a_folder_of_rgba_pictures_trains_and_gives_rgba_samples_and_its_scan_is_kept(folder, tmp_path, capsys):
-    done = here(capsys, "fit", folder, "--run-dir", tmp_path / "run", "--device", "cpu")
+    done = here(capsys, "fit", folder, "--run-dir", tmp_path / "läufe", "--device", "cpu")
     assert done.code == 0, done.err
     assert "pictures   14 of 16 files, brought to 8x8 RGBA, cropped" in done.out
     assert "unreadable 2: 03.png: is empty (0 bytes)" in done.out
-    scan = json.loads((tmp_path / "run" / "scan.json").read_text())
+    scan = json.loads((tmp_path / "läufe" / "scan.json").read_text())
     assert set(scan["unreadable"]) == {"03.png", "07.png"}
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["skipped_files"] == 2
-    with Image.open(tmp_path / "run" / "samples" / "reals.png") as image:
+    assert json.loads((tmp_path / "läufe" / "run.json").read_text())["skipped_files"] == 2
+    with Image.open(tmp_path / "läufe" / "samples" / "reals.png") as image:
         assert image.mode == "RGBA"
-    assert here(capsys, "sample", tmp_path / "run", "--as", "images", "--count", 2, "--out", tmp_path / "out").code == 0
+    assert here(capsys, "sample", tmp_path / "läufe", "--as", "images", "--count", 2, "--out", tmp_path / "out").code == 0
     with Image.open(tmp_path / "out" / "00001.png") as image:
         assert (image.mode, image.size) == ("RGBA", (8, 8))
     fewer = ("--set", "data.source.channels=3", "--set", "data.source.alpha=composite")
-    done = here(capsys, "fit", "--resume", tmp_path / "run", *fewer, "--set", "training.steps=9")
+    done = here(capsys, "fit", "--resume", tmp_path / "läufe", *fewer, "--set", "training.steps=9")
     assert done.code == 5
     assert "data.source.channels: 4 there, 3 now" in done.err
     assert "set these back, or start a new run" in done.err
-    done = here(capsys, "sample", tmp_path / "run", "--as", "csv")
+    done = here(capsys, "sample", tmp_path / "läufe", "--as", "csv")
     assert done.code == 2
     assert "--as csv is for data that came from a table" in done.err
 
@@ -66,8 +68,6 @@ def test_training_from_the_packed_file_gives_the_same_bytes(folder, tmp_path, ca
 
 
 def test_a_deep_check_opens_the_data_and_an_error_there_ends_with_4(folder, capsys):
-    done = here(capsys, "validate-config", folder, "--deep")
-    assert (done.code, "unreadable 2: 03.png" in done.out) == (0, True)
     report = json.loads(here(capsys, "validate-config", folder, "--deep", "--json").out)
     assert report["ok"] is True
     assert set(report["scan"]["unreadable"]) == {"03.png", "07.png"}
