@@ -51,8 +51,9 @@ def test_the_ring_finds_its_modes_and_a_sign_error_anywhere_would_not(tmp_path, 
         assert near.mean() >= 0.85
 
 
-def test_the_quickstart_draws_clothes_that_a_classifier_of_real_ones_names(tmp_path):
-    gantrain("fit", CONFIGS / "quickstart.yaml", "--run-dir", tmp_path / "run", "--quiet")
+@pytest.mark.parametrize("recipe", ["quickstart", "lsgan", "r1", "hinge_spectral", "wgan_gp"])
+def test_a_recipe_draws_clothes_that_a_classifier_of_real_ones_names(tmp_path, recipe):
+    gantrain("fit", CONFIGS / f"{recipe}.yaml", "--run-dir", tmp_path / "run", "--quiet")
     model, accuracy = judge_fashion.trained()
     assert accuracy >= 0.8, "the judge itself is no good"
     verdict = judge_fashion.judge(draw(tmp_path / "run", 1000), model)

@@ -58,12 +58,25 @@ RECIPES = {
         },
         "replay": {"size": 12},
     },
+    "attention_simultaneous_jit": {
+        "generator": {**DCGAN, "stages": 2, "attention": 4},
+        "discriminator": {**DCGAN, "stages": 2, "attention": 4, "norm": "spectral_norm"},
+        "objective": {"loss": "relativistic_average"},
+        "training.updates": "simultaneous",
+        "training.jit": True,
+    },
     "float16": {**BATCH_NORM, "training.precision": "mixed_float16"},
 }
 BEFORE, AFTER = 3, 20
 
 
-SLOW = ("conditional_resnet", "wgan_gp_ttur", "auxiliary_dcgan_with_everything", "float16")  # to trace
+SLOW = (
+    "conditional_resnet",
+    "wgan_gp_ttur",
+    "auxiliary_dcgan_with_everything",
+    "attention_simultaneous_jit",
+    "float16",
+)  # to trace
 
 
 @pytest.mark.parametrize("recipe", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in RECIPES])
