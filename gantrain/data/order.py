@@ -19,6 +19,8 @@ from gantrain.spec.model import Data
 FOREVER = 2**62  # epochs
 PERMUTATION, BUFFER_SLOTS, BUFFER_REST, FLIP = 0xDA01, 0xDA02, 0xDA03, 0xDA04  # streams: what a random number is for
 
+AS_IT_IS = tf.autograph.experimental.do_not_convert  # no `if` of ours asks a tensor; looking for one takes half a second
+
 
 @dataclass(frozen=True)
 class Order:
@@ -73,6 +75,7 @@ def index_batches(length: int, data: Data, order: Order, start_batch: int) -> tf
     def ordered(epoch: Tensor) -> Tensor:
         return tf.range(length, dtype=tf.int64) if data.sequential else epoch_order(length, buffer, order, epoch)
 
+    @AS_IT_IS
     def draw(epoch: Tensor) -> dict[str, Tensor]:
         start = tf.where(epoch == first_epoch, tf.constant(skipped, tf.int64), tf.constant(0, tf.int64))
         # a copy: a slice would share its buffer, which makes TensorFlow complain on stderr
@@ -83,7 +86,9 @@ def index_batches(length: int, data: Data, order: Order, start_batch: int) -> tf
     if data.epoch_end == "continue":
         return epochs.rebatch(data.batch_size, drop_remainder=True)
     drop = data.epoch_end == "drop"
-    return epochs.flat_map(lambda epoch: tf.data.Dataset.from_tensors(epoch).rebatch(data.batch_size, drop_remainder=drop))
+    return epochs.flat_map(
+        AS_IT_IS(lambda epoch: tf.data.Dataset.from_tensors(epoch).rebatch(data.batch_size, drop_remainder=drop))
+    )
 
 
 def _flips(length: int, data: Data, order: Order, epoch: Tensor, index: Tensor) -> dict[str, Tensor]:

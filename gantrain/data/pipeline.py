@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 import tensorflow as tf
 
-from gantrain.data.order import Element, Order, batch_axis, index_batches
+from gantrain.data.order import AS_IT_IS, Element, Order, batch_axis, index_batches
 from gantrain.data.pairing import pairing_of
 from gantrain.data.traced import TracedFiles
 from gantrain.data.transforms import RangeTransform
@@ -45,6 +45,7 @@ def batches(
         fetched, forward = _fetched(source, indices, batch_axis(data)), transform.forward
     beside = {name: _on_cpu(array) for name, array in _beside(source, with_labels).items()}
 
+    @AS_IT_IS
     def finish(element: Element) -> Element:
         values = element["values"]
         if "flip" in element:
@@ -68,9 +69,12 @@ def _fetched(source: Source, indices: tf.data.Dataset, batch: int | None) -> tf.
     """Adds "values" [B,*shape] to each element, from memory or by `load`."""
     fetch = _fetch_from_memory(source, source.in_memory) if source.in_memory is not None else _fetch_by_load(source, batch)
     threads = 1 if source.in_memory is not None else LOADING_THREADS
-    return indices.map(
-        lambda element: {**element, "values": fetch(element["index"])}, num_parallel_calls=threads, deterministic=True
-    )
+
+    @AS_IT_IS
+    def add_values(element: Element) -> Element:
+        return {**element, "values": fetch(element["index"])}
+
+    return indices.map(add_values, num_parallel_calls=threads, deterministic=True)
 
 
 def _decoded_in_the_graph(

@@ -10,6 +10,7 @@ import tensorflow as tf
 from gantrain.interfaces import NetContext, Tensor
 from gantrain.models import catalog
 from gantrain.models.blocks import SHIFTING_NORMS, Block, Finish, apply
+from gantrain.models.convolutions import Convolution, TransposedConvolution
 from gantrain.models.encoder_catalog import DcganEncoder
 from gantrain.models.layers import weights
 from gantrain.models.maps import Blurred, MinibatchStd, SelfAttention
@@ -152,7 +153,7 @@ def _conv(stage: Stage, settings: Catalogued, dtype: str) -> keras.layers.Layer:
     """The stage's convolution; transposed in a generator: on a CPU faster than resizing and convolving."""
     blurs = settings.resample == "blur" and stage.stride == 2
     transposed = isinstance(settings, catalog.DcganGenerator) and not blurs
-    kind = keras.layers.Conv2DTranspose if transposed else keras.layers.Conv2D
+    kind = TransposedConvolution if transposed else Convolution
     return kind(
         stage.channels,
         settings.kernel_size,

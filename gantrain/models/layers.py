@@ -48,10 +48,10 @@ class BatchNorm(keras.layers.Layer):
 
     def call(self, x: Tensor, training: bool = False) -> Tensor:
         """[B,C] or [B,H,W,C] -> the same shape and dtype."""
-        image = x if len(x.shape) == 4 else x[:, tf.newaxis, tf.newaxis, :]
+        image = as_image(x)
         own = tf.convert_to_tensor(self.gamma), tf.convert_to_tensor(self.beta)
         y = self._normalize_and_update(image, own) if training else self._normalize(image, own)
-        return y if len(x.shape) == 4 else y[:, 0, 0, :]
+        return y if len(x.shape) == 4 else tf.reshape(y, [-1, x.shape[-1]])
 
     def _normalize_and_update(self, x: Tensor, gamma_and_beta: tuple[Tensor, Tensor]) -> Tensor:
         y, mean, variance = tf.compat.v1.nn.fused_batch_norm(x, *gamma_and_beta, epsilon=EPSILON, is_training=True)
@@ -68,6 +68,11 @@ class BatchNorm(keras.layers.Layer):
         scale = gamma * tf.math.rsqrt(self.moving_variance + EPSILON)
         shift = beta - self.moving_mean * scale
         return x * tf.cast(scale, x.dtype) + tf.cast(shift, x.dtype)
+
+
+def as_image(x: Tensor) -> Tensor:
+    """[B,C] as a map of one place [B,1,1,C], a map as it is; by reshaping, whose gradient copies nothing, unlike a slice's."""
+    return x if len(x.shape) == 4 else tf.reshape(x, [-1, 1, 1, x.shape[-1]])
 
 
 class Dropout(keras.layers.Layer):

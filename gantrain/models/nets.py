@@ -81,7 +81,7 @@ class Discriminator(keras.Model):
             x = tf.concat([x, self._beside(vectors)], axis=-1)
         features = self.extract(x, training)
         flat = _flatten(features)
-        logits = self._apply(self.head, flat, training)[:, 0]
+        logits = tf.squeeze(self._apply(self.head, flat, training), axis=1)
         if self.conditioning == "projection":
             logits += _project(vectors, features)
         return DiscriminatorOutput(logits, None if self.class_head is None else self._apply(self.class_head, flat, training))

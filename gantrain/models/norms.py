@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from gantrain.interfaces import Tensor
-from gantrain.models.layers import BatchNorm
+from gantrain.models.layers import BatchNorm, as_image
 
 EPSILON = 1e-5
 LARGEST_GROUP_COUNT = 8
@@ -84,7 +84,7 @@ class ConditionalBatchNorm(BatchNorm):
     def call(self, x: Tensor, training: bool = False, labels: Tensor | None = None) -> Tensor:
         """x [B,C] or [B,H,W,C], labels [B] -> the shape and dtype of x."""
         unit = tf.ones([x.shape[-1]]), tf.zeros([x.shape[-1]])
-        image = x if len(x.shape) == 4 else x[:, tf.newaxis, tf.newaxis, :]
+        image = as_image(x)
         y = self._normalize_and_update(image, unit) if training else self._normalize(image, unit)
         classes = tf.one_hot(labels, self.num_classes)
         gamma, beta = (
@@ -92,4 +92,4 @@ class ConditionalBatchNorm(BatchNorm):
             for table in (self.gamma, self.beta)
         )
         y = y * gamma + beta
-        return y if len(x.shape) == 4 else y[:, 0, 0, :]
+        return y if len(x.shape) == 4 else tf.reshape(y, [-1, x.shape[-1]])

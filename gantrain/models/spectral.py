@@ -6,6 +6,7 @@ import keras
 import tensorflow as tf
 
 from gantrain.interfaces import Tensor
+from gantrain.models.convolutions import convolve, convolve_transposed
 
 
 class SpectralNorm(keras.layers.Layer):
@@ -65,9 +66,8 @@ class SpectralNorm(keras.layers.Layer):
             return tf.matmul(x, kernel)
         stride = self.layer.strides[0]
         if isinstance(self.layer, keras.layers.Conv2DTranspose):
-            shape = tf.stack([tf.shape(x)[0], x.shape[1] * stride, x.shape[2] * stride, kernel.shape[2]])
-            return tf.nn.conv2d_transpose(x, kernel, shape, stride, "SAME")
-        return tf.nn.conv2d(x, kernel, stride, "SAME")
+            return convolve_transposed(x, kernel, stride)
+        return convolve(x, kernel, stride)
 
 
 def spectral(layer: keras.layers.Layer, wanted: bool, dtype: str | None = None) -> keras.layers.Layer:
