@@ -63,8 +63,10 @@ def show_problems(problems: Iterable[Problem]) -> None:
         warn(str(problem))
 
 
-def _write(stream: TextIO, text: str) -> None:
-    """A terminal that cannot show a character gets an escape instead of a UnicodeEncodeError."""
+def _write(stream: TextIO | None, text: str) -> None:
+    """A terminal that cannot show a character gets an escape instead of a UnicodeEncodeError; a closed stream (None) nothing."""
+    if stream is None:
+        return
     encoding = stream.encoding or "utf-8"
     try:
         print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
