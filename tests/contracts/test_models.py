@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from gantrain.errors import UsageError
 from gantrain.interfaces import DiscriminatorSettings, GeneratorSettings
+from gantrain.models import blocks, sngan_resnet
 from gantrain.models.spectral import SpectralNorm
 from tests.contracts.nets import (
     ALL,
@@ -193,8 +194,8 @@ def test_a_compiled_mixed_precision_step_gives_float32_outputs_near_those_of_flo
 )
 def test_second_derivatives_are_right_exactly_if_the_net_says_so(settings, monkeypatch):
     """d/dw of a gradient penalty against its difference quotient. Activations are made smooth: kinks make the quotient jump."""
-    monkeypatch.setattr(tf.nn, "relu", tf.nn.softplus)
-    monkeypatch.setattr(tf.nn, "leaky_relu", lambda x, alpha=0.2: alpha * x + (1 - alpha) * tf.nn.softplus(x))
+    monkeypatch.setattr(sngan_resnet, "relu", tf.nn.softplus)
+    monkeypatch.setattr(blocks, "leaky_relu", lambda x, slope: slope * x + (1 - slope) * tf.nn.softplus(x))
     net = build(settings, context_of(SMALL))
     _converge(net)
     weights, x = [variable.value for variable in net.trainable_variables], inputs(settings, SMALL)

@@ -132,7 +132,7 @@ ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), list(zip((3, 25, 40, 60, 75), ERRORS, strict=True)))
+@pytest.mark.parametrize(("number", "code"), list(zip((3, 20, 35, 50, 65), ERRORS, strict=True)))
 def test_a_refusal_of_the_disk_is_exit_code_5_and_the_same_command_ends_with_the_same_numbers(
     finished, config, tmp_path, capsys, monkeypatch, number, code
 ):

@@ -181,7 +181,7 @@ def test_the_weight_of_the_reconstruction_follows_its_schedule_and_scales_its_gr
     batch, found = tf.random.stateless_uniform([8, 8, 8, 1], [1, 2], -1.0), {}
     for step in (0, 5, 10, 20):
         experiment.progress.step.assign(step)
-        found[step] = experiment.engine._step([batch], tf.constant(step, tf.int64)).facts.numpy()
+        found[step] = experiment.engine.step([batch], tf.constant(step, tf.int64)).facts.numpy()
     assert len({float(facts[loss]) for facts in found.values()}) == 1
     ratios = [float(facts[norm] / found[20][norm]) for facts in found.values()]
     np.testing.assert_allclose(ratios, [4.0, 2.5, 1.0, 1.0], rtol=1e-5)
