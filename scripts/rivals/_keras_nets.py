@@ -98,5 +98,5 @@ def _sngan_discriminator(shape: tuple[int, ...], width: int) -> keras.Model:
     for shrinks in (True, False, False):
         y = conv(3)(layers.ReLU()(conv(3)(layers.ReLU()(x))))
         x = layers.AveragePooling2D(2)(y) + layers.AveragePooling2D(2)(conv(1)(x)) if shrinks else y + x
-    x = layers.GlobalAveragePooling2D(2)(layers.ReLU()(x))
+    x = layers.GlobalAveragePooling2D()(layers.ReLU()(x))
     return keras.Model(image, layers.SpectralNormalization(layers.Dense(1, dtype="float32"))(x))
