@@ -66,8 +66,8 @@ PLANTED = {
         "optimizers.generator": {"name": "sgd", "learning_rate": 1e-6},
     },
     "a discriminator a hundred times too fast": {
-        "optimizers.generator": {"name": "adam", "learning_rate": 1e-4},
-        "optimizers.discriminator": {"name": "adam", "learning_rate": 1e-2},
+        "optimizers.generator": {"name": "adam", "learning_rate": 1e-5},
+        "optimizers.discriminator": {"name": "adam", "learning_rate": 1e-3},
     },
     "healthy": {
         "optimizers.generator": {"name": "adam", "learning_rate": 1e-3},
