@@ -73,14 +73,18 @@ class CommandLine:
     def turn(self, seconds: float) -> float:
         """Images per second between the first and the last line of metrics within about that many seconds."""
         self._process.send_signal(signal.SIGCONT)
-        first, started = self._wait_for_a_line(self._step()), time.perf_counter()
-        last, now = first, started
-        while now - started < seconds or last == first:
-            last, now = self._wait_for_a_line(last), time.perf_counter()
+        first, started = self._wait_for_a_line(self._step()), self._written_sec()
+        time.sleep(seconds)  # no look at the file meanwhile: it would take time from the run
+        last = self._wait_for_a_line(first)
+        ended = self._written_sec()
         self._process.send_signal(signal.SIGSTOP)
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         self.peak_mib = int(status.split("VmHWM:")[1].split()[0]) / 1024
-        return (last - first) * self._batch / (now - started)
+        return (last - first) * self._batch / (ended - started)
+
+    def _written_sec(self) -> float:
+        """When the newest line was written."""
+        return self._metrics.stat().st_mtime_ns / 1e9
 
     def close(self) -> None:
         """End it."""
