@@ -100,7 +100,8 @@ class AaeExperiment:
         count = self.spec.output.sample_count
         examples, labels = self._examples(spread(self.source.length, count))
         beside = pictures.beside(examples, self.coder.rebuild(examples, labels))
-        return {"": pictures.picture(self.sampler.draw(self.spec.seed, count)), "-reconstructions": beside}
+        decoded = self.sampler.draw(self.spec.seed, count)
+        return {"": pictures.picture(decoded, classes=self.sampler.num_classes), "-reconstructions": beside}
 
     def _examples(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Examples as the networks see them, and their labels where these are used."""

@@ -18,7 +18,7 @@ from gantrain.experiment import build_net, build_sampler
 from gantrain.manifest import MANIFEST, Manifest
 from gantrain.pictures import Note, Pictures
 from gantrain.rundir.files import os_errors_explained, write_atomically
-from gantrain.rundir.grid import best_layout, write_png
+from gantrain.rundir.grid import write_png
 from gantrain.spec.history import HistorySpec
 from gantrain.spec.model import Spec
 from gantrain.spec.tasks import AnySpec
@@ -139,8 +139,9 @@ class Drawing:
         return [target]
 
     def picture(self, outputs: np.ndarray) -> np.ndarray:
-        """A grid, or a scatter of points, uint8 [H,W,c]."""
-        return self._pictures.picture(outputs, self._wish.layout or best_layout(len(outputs)))
+        """A grid (one row per class where the classes come in turn), or a scatter of points, uint8 [H,W,c]."""
+        in_turn = self._reads_labels() and self._wish.class_name is None and not self._wish.latent_grid
+        return self._pictures.picture(outputs, self._wish.layout, len(self._manifest.data.class_names) if in_turn else None)
 
     def _images(self, target: Path, outputs: np.ndarray, labels: np.ndarray | None) -> list[Path]:
         del labels

@@ -109,7 +109,8 @@ class Experiment:
         """Pictures to write now, by the end of their names, uint8 [H,W,c]: the fixed latents; {} for data that has no picture."""
         if not pictures.drawable:
             return {}
-        return {"": pictures.picture(self.sampler.draw(self.spec.seed, self.spec.output.sample_count))}
+        outputs = self.sampler.draw(self.spec.seed, self.spec.output.sample_count)
+        return {"": pictures.picture(outputs, classes=self.sampler.num_classes)}
 
 
 def _size(spec: Spec, net: Net) -> str:

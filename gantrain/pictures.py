@@ -11,7 +11,7 @@ import numpy as np
 
 from gantrain.data.transforms import RangeTransform
 from gantrain.interfaces import Source
-from gantrain.rundir.grid import best_layout, limits_around, scatter, tile, write_png
+from gantrain.rundir.grid import best_layout, in_class_rows, limits_around, scatter, tile, write_png
 
 REFERENCE_POINTS = 2000  # real points behind a scatter
 
@@ -75,10 +75,16 @@ class Pictures:
         self.note(Levels(int(levels.min()), int(levels.max()), clipped, levels.size))
         return levels
 
-    def picture(self, outputs: np.ndarray, layout: tuple[int, int] | None = None) -> np.ndarray:
-        """The same as uint8 [H,W,c]: bytes are the inverse of the recorded range transform, clipped before the cast."""
+    def picture(self, outputs: np.ndarray, layout: tuple[int, int] | None = None, classes: int | None = None) -> np.ndarray:
+        """The same as uint8 [H,W,c]: bytes are the inverse of the recorded range transform, clipped before the cast.
+
+        `classes`: the outputs are of that many classes in turn; without a `layout` each class gets a row.
+        """
         if len(self.shape) == 3:
-            return tile(self.levels(outputs), *(layout or best_layout(len(outputs))))
+            levels = self.levels(outputs)
+            if layout is None and classes is not None and len(outputs) >= classes > 1:
+                return tile(*in_class_rows(levels, classes))
+            return tile(levels, *(layout or best_layout(len(outputs))))
         points = self.transform.inverse(outputs)
         around = points if self.reference is None else self.reference
         return scatter(points, self.reference, limits_around(around))

@@ -29,7 +29,7 @@ class Sampler:
         self._generator = generator
         self._prior = prior
         self._latent_size = latent_size
-        self._num_classes = num_classes
+        self.num_classes = num_classes  # that come in turn; None: it reads no labels
         self._batch_size = batch_size
         self._by_label = prior_by_label
         self._forward = tf.function(self._call, autograph=False)
@@ -39,8 +39,8 @@ class Sampler:
 
         `labels` [count] int64 asks for classes; without it a conditional generator takes class i modulo the number of classes.
         """
-        if labels is None and self._num_classes is not None:
-            labels = np.arange(count, dtype=np.int64) % self._num_classes
+        if labels is None and self.num_classes is not None:
+            labels = np.arange(count, dtype=np.int64) % self.num_classes
         return np.concatenate(list(self._batches(seed, count, labels)))[:count]
 
     def latents(self, seed: int, count: int, labels: np.ndarray | None = None) -> np.ndarray:

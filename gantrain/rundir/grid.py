@@ -41,6 +41,17 @@ def best_layout(count: int) -> tuple[int, int]:
     return min(choices, key=lambda choice: (choice[0] * choice[1] - count, choice[1]))
 
 
+def in_class_rows(images: Bytes, classes: int) -> tuple[Bytes, int, int]:
+    """Images [n,...] of classes in turn (image i is of class i modulo `classes`) -> one row per class, rows, columns.
+
+    Rows of classes that come once less than others end with white cells.
+    """
+    columns = math.ceil(len(images) / classes)
+    cells = np.full((columns * classes, *images.shape[1:]), _PAPER, np.uint8)
+    cells[: len(images)] = images
+    return np.swapaxes(cells.reshape(columns, classes, *images.shape[1:]), 0, 1).reshape(cells.shape), classes, columns
+
+
 def tile(images: Bytes, rows: int, columns: int, pad: int = 2) -> Bytes:
     """Images [n,h,w,c] on white paper -> [rows*(h+pad)+pad, columns*(w+pad)+pad, c], row by row; the last cells may be empty."""
     count, height, width, channels = images.shape

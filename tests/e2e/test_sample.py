@@ -185,6 +185,10 @@ def test_a_conditional_run_draws_the_class_that_is_asked_for(tmp_path, capsys):
     for wish, labels in ((("--class", "3"), [3] * 12), ((), [*range(10), 0, 1])):
         assert here(capsys, "sample", tmp_path / "run", *wish, "--count", 12, "--as", "npz", "--out", out).code == 0
         assert arrays(out)["labels"].tolist() == labels
+    for wish, size in (((), (22, 102)), (("--class", "3"), (42, 32)), (("--grid", "3x4"), (42, 32))):  # width, height
+        drawn = here(capsys, "sample", tmp_path / "run", *wish, "--count", 12, "--out", tmp_path / "g.png")
+        with Image.open(tmp_path / "g.png") as grid:
+            assert (drawn.code, grid.size) == (0, size)
     unknown = here(capsys, "sample", tmp_path / "run", "--class", "ten", "--as", "npz", "--out", out)
     assert (unknown.code, "0, 1, 2" in unknown.err) == (2, True)
     no_average = here(capsys, "sample", tmp_path / "run", "--weights", "ema", "--as", "npz", "--out", out)

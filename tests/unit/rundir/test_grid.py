@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from gantrain.errors import RunError
-from gantrain.rundir.grid import Limits, best_layout, limits_around, png_bytes, scatter, tile, write_png
+from gantrain.rundir.grid import Limits, best_layout, in_class_rows, limits_around, png_bytes, scatter, tile, write_png
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,13 @@ def test_each_picture_lies_in_its_cell_and_the_rest_is_white() -> None:
         row, column = divmod(index, 3)
         assert (paper[2 + row * 5 : 5 + row * 5, 2 + column * 6 : 6 + column * 6] == images[index]).all()
     assert (paper == 255).sum() == paper.size - images.size
+
+
+def test_classes_in_turn_get_a_row_each_and_short_rows_end_white() -> None:
+    images = np.arange(8, dtype=np.uint8).reshape(8, 1, 1, 1)
+    cells, rows, columns = in_class_rows(images, 3)
+    assert (rows, columns) == (3, 3)
+    assert cells.ravel().reshape(rows, columns).tolist() == [[0, 3, 6], [1, 4, 7], [2, 5, 255]]
 
 
 def test_too_many_pictures_for_the_grid_are_refused() -> None:
