@@ -172,7 +172,7 @@ def test_a_directory_that_vanishes_while_it_trains_is_exit_code_5(config, tmp_pa
 def test_a_disk_that_is_full_of_something_else_leaves_the_last_good_checkpoint(config, tmp_path, capsys):
     mount = tmp_path / "small"
     mount.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", mount], capture_output=True, check=False).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=250k", "tmpfs", mount], capture_output=True, check=False).returncode:
         pytest.skip("no right to mount")
     try:
         done = here(capsys, "fit", config, "--run-dir", mount / "run", "--set", "output.keep_last=100")
